@@ -2,7 +2,7 @@
 
 mod lockstep;
 mod opening;
-mod shelf;
+mod registry;
 mod tasks;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use prost::Message;
 
 use self::lockstep::{LockstepRuns, RUN, SEGMENTS};
 use self::opening::{check_name, check_process, compare, plan};
-use self::shelf::Shelf;
+use self::registry::Registry;
 use self::tasks::TaskDatasets;
 use crate::{
     change::Change,
@@ -36,7 +36,7 @@ pub const PREFIX: &str = "ledger/";
 #[derive(Debug)]
 pub struct Ledgers {
     times: Times,
-    shelf: Shelf,
+    registry: Registry,
     tasks: TaskDatasets,
     runs: LockstepRuns,
     /// Documents of forgotten ledgers.
@@ -83,7 +83,7 @@ impl Ledgers {
         for (name, ledger) in &ledgers {
             runs.load_rank(name, ledger);
         }
-        Ok(Self { times, shelf: Shelf::of(ledgers), tasks, runs, forgotten: Vec::new() })
+        Ok(Self { times, registry: Registry::of(ledgers), tasks, runs, forgotten: Vec::new() })
     }
 
     /// The ledger of this name.
@@ -91,17 +91,17 @@ impl Ledgers {
     /// # Errors
     /// There is none.
     pub fn get(&mut self, name: &str) -> Result<&mut Ledger, LedgerError> {
-        self.shelf.find(name)
+        self.registry.find(name)
     }
 
     /// The latest update for workers that follow a ledger; `None` if the ledger is gone.
     pub fn latest_update(&mut self, name: &str) -> Option<LedgerNews> {
-        self.shelf.shown_one(name).map(Ledger::latest_update)
+        self.registry.shown_one(name).map(Ledger::latest_update)
     }
 
     /// The ledger that a caller names.
     pub fn of_caller(&mut self, caller: Option<&Caller>) -> Result<&mut Ledger, LedgerError> {
-        self.runs.current(&mut self.shelf, ledger_of(caller))
+        self.runs.current(&mut self.registry, ledger_of(caller))
     }
 
     /// Lets a worker's command act on its ledger, once: see `Ledger::once`.
@@ -117,24 +117,24 @@ impl Ledgers {
 
     /// Returns the leases of silent workers, and the tasks that take too long.
     pub fn expire(&mut self, now: u64) {
-        self.tasks.expire(&mut self.shelf, now);
-        self.shelf.expire(now);
+        self.tasks.expire(&mut self.registry, now);
+        self.registry.expire(now);
     }
 
     /// When the next lease expires.
     pub fn next_deadline(&self) -> Option<u64> {
-        self.shelf.next_deadline()
+        self.registry.next_deadline()
     }
 
     /// The names of all ledgers that may have changed since the last call. Some may be gone.
     pub fn take_touched(&mut self) -> BTreeSet<String> {
-        self.shelf.take_touched()
+        self.registry.take_touched()
     }
 
     /// The changes to commit: all since the last call.
     pub fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = std::mem::take(&mut self.forgotten);
-        self.shelf.for_touched(|name, ledger| ledger.take_changes(&format!("{PREFIX}{name}/"), &mut changes));
+        self.registry.for_touched(|name, ledger| ledger.take_changes(&format!("{PREFIX}{name}/"), &mut changes));
         self.tasks.take_changes(&mut changes);
         changes.extend(self.runs.take_changes());
         changes
@@ -143,7 +143,7 @@ impl Ledgers {
     /// All documents of all ledgers, as they are.
     pub fn documents(&self) -> Vec<Change> {
         let mut documents = Vec::new();
-        for (name, ledger) in self.shelf.iter() {
+        for (name, ledger) in self.registry.iter() {
             ledger.documents(&format!("{PREFIX}{name}/"), &mut documents);
         }
         self.tasks.documents(&mut documents);
@@ -153,7 +153,7 @@ impl Ledgers {
 
     /// Lets every ledger go on from a snapshot that was taken at this time: see `Ledger::recover`.
     pub fn recover(&mut self, taken: u64, origin: &[u8]) {
-        for (name, ledger) in self.shelf.iter_mut() {
+        for (name, ledger) in self.registry.iter_mut() {
             self.tasks.recover(name, ledger);
             ledger.recover(taken, &[name.as_bytes(), b" ", origin].concat());
         }
@@ -161,7 +161,7 @@ impl Ledgers {
 
     /// The generation of each ledger, by name.
     pub fn generations(&self) -> Vec<(String, u64)> {
-        self.shelf.iter().map(|(name, ledger)| (name.clone(), ledger.generation())).collect()
+        self.registry.iter().map(|(name, ledger)| (name.clone(), ledger.generation())).collect()
     }
 
     /// Opens a ledger for a worker, or makes it. A name that is taken by a living worker is refused.
@@ -179,19 +179,19 @@ impl Ledgers {
             return Err(invalid(format!("epochs is {}; it may be at most {MAX_EPOCH}.", request.epochs)));
         }
         let stream = format!("{}/{}/", request.run, request.stream);
-        compare(&self.shelf, &stream, request)?;
+        compare(&self.registry, &stream, request)?;
         let name = self.runs.name_of(&stream, spec);
-        let resumed = self.shelf.contains(&name);
+        let resumed = self.registry.contains(&name);
         // One summary is enough for all shards.
-        let wants_summary = self.shelf.of_stream(&stream).all(|(_, ledger)| ledger.summary().is_none());
+        let wants_summary = self.registry.of_stream(&stream).all(|(_, ledger)| ledger.summary().is_none());
         if !resumed {
             let origin = format!("{name} {} {:x}", request.worker, request.incarnation);
-            let plan = plan(&self.shelf, &stream, request, spec).map_err(|error| invalid(error.to_string()))?;
+            let plan = plan(&self.registry, &stream, request, spec).map_err(|error| invalid(error.to_string()))?;
             let mut ledger = Ledger::new(plan, request.lease_size, request.epochs, origin.as_bytes(), self.times);
             self.runs.place(&stream, &mut ledger);
-            self.shelf.insert(&name, ledger);
+            self.registry.insert(&name, ledger);
         }
-        let ledger = self.shelf.get_mut(&name).expect("it was there or has just been made");
+        let ledger = self.registry.get_mut(&name).expect("it was there or has just been made");
         if request.lease_size_required && request.lease_size != ledger.lease_size() {
             return Err(LedgerError::SpecMismatch(format!(
                 "Run {:?} of stream {:?} was made with lease_size {}, and now {} is asked for. A run keeps its \
@@ -229,7 +229,7 @@ impl Ledgers {
         }
         let stream = format!("{}/{}/", request.run, request.stream);
         let known =
-            self.shelf.of_stream(&stream).find_map(|(_, ledger)| Some((ledger.plan().spec(), ledger.summary()?)));
+            self.registry.of_stream(&stream).find_map(|(_, ledger)| Some((ledger.plan().spec(), ledger.summary()?)));
         let Some((spec, kept)) = known.filter(|(spec, _)| spec.fingerprint != request.fingerprint) else {
             return Ok(CompareDatasetReply::default());
         };
@@ -243,7 +243,7 @@ impl Ledgers {
 
     /// A page of the ledgers, by name.
     pub fn list(&mut self, request: &ListLedgersRequest, now: u64) -> ListLedgersReply {
-        let ledgers = self.shelf.shown(&request.after);
+        let ledgers = self.registry.shown(&request.after);
         let status = |(name, ledger): (&String, &mut Ledger)| {
             let mut status = ledger.status(name, !request.without_workers, now);
             if let Some(tasks) = self.tasks.get(name) {
@@ -261,7 +261,7 @@ impl Ledgers {
             check_name(what, name)?;
         }
         let stream = format!("{}/{}/", request.run, request.stream);
-        let names: Vec<String> = self.shelf.of_stream(&stream).map(|(name, _)| name.clone()).collect();
+        let names: Vec<String> = self.registry.of_stream(&stream).map(|(name, _)| name.clone()).collect();
         for name in &names {
             self.forget(name);
         }
@@ -271,7 +271,7 @@ impl Ledgers {
 
     /// Removes a ledger with its documents.
     fn forget(&mut self, name: &str) {
-        if let Some(ledger) = self.shelf.remove(name) {
+        if let Some(ledger) = self.registry.remove(name) {
             let mut documents = Vec::new();
             ledger.documents(&format!("{PREFIX}{name}/"), &mut documents);
             self.tasks.forget(name, &mut documents);
@@ -282,7 +282,7 @@ impl Ledgers {
     /// Grants leases, unless the run is read by ranks of another number.
     pub fn acquire(&mut self, request: &AcquireRequest, now: u64) -> Result<AcquireReply, LedgerError> {
         let caller = request.caller.as_ref();
-        self.runs.check_segment(&self.shelf, ledger_of(caller))?;
+        self.runs.check_segment(&self.registry, ledger_of(caller))?;
         self.command(1, caller, now, |ledger, worker| Ok(ledger.acquire(worker, request, now)))
     }
 
@@ -297,22 +297,22 @@ impl Ledgers {
     /// Takes a rank to a state, and its run with it: ranks of another number begin a segment there, and those of before are
     /// fenced.
     pub fn restore(&mut self, request: &RestoreRequest, now: u64) -> Result<RestoreReply, LedgerError> {
-        self.runs.restore(&mut self.shelf, request, now)
+        self.runs.restore(&mut self.registry, request, now)
     }
 
     /// Ends an epoch. If it is that of a rank, the other ranks continue behind it as well.
     pub fn abandon(&mut self, request: &AbandonRequest, now: u64) -> Result<AbandonReply, LedgerError> {
-        self.runs.abandon(&mut self.shelf, request, now)
+        self.runs.abandon(&mut self.registry, request, now)
     }
 
     /// A state. If it is that of a rank, all ranks keep their sums of what is before it.
     pub fn take_snapshot(&mut self, request: &TakeSnapshotRequest) -> Result<TakeSnapshotReply, LedgerError> {
-        self.runs.take_snapshot(&mut self.shelf, request)
+        self.runs.take_snapshot(&mut self.registry, request)
     }
 
     /// A page of a ledger's tallies. With that of a rank goes the account of its run.
     pub fn audit(&mut self, request: &AuditRequest) -> Result<AuditReply, LedgerError> {
-        let mut reply = self.runs.audit(&mut self.shelf, request)?;
+        let mut reply = self.runs.audit(&mut self.registry, request)?;
         reply.has_ended = self.tasks.get(&request.ledger).is_some_and(Tasks::has_ended);
         Ok(reply)
     }
@@ -324,27 +324,27 @@ impl Ledgers {
         request: &RegisterTasksRequest,
         now: u64,
     ) -> Result<RegisterTasksReply, LedgerError> {
-        self.tasks.register(&mut self.shelf, request, now)
+        self.tasks.register(&mut self.registry, request, now)
     }
 
     /// A task for the worker. If the dataset is not registered yet, the answer is to wait.
     pub fn next_task(&mut self, request: &NextTaskRequest, now: u64) -> Result<NextTaskReply, LedgerError> {
-        self.tasks.next(&mut self.shelf, request, now)
+        self.tasks.next(&mut self.registry, request, now)
     }
 
     /// What became of a task.
     pub fn report_task(&mut self, request: &ReportTaskRequest, now: u64) -> Result<ReportTaskReply, LedgerError> {
-        self.tasks.report(&mut self.shelf, request, now)
+        self.tasks.report(&mut self.registry, request, now)
     }
 
     /// All tasks of a ledger, with the workers that have them.
     pub fn show_tasks(&mut self, request: &ShowTasksRequest) -> Result<ShowTasksReply, LedgerError> {
-        self.tasks.show(&mut self.shelf, request)
+        self.tasks.show(&mut self.registry, request)
     }
 
     /// Puts the tasks of a ledger back to what a checkpoint says.
     pub fn restore_tasks(&mut self, request: &RestoreTasksRequest) -> Result<RestoreTasksReply, LedgerError> {
-        self.tasks.restore(&mut self.shelf, request)
+        self.tasks.restore(&mut self.registry, request)
     }
 
     /// Whether workers that wait for tasks should ask again. True only once for each change.

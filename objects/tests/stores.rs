@@ -22,8 +22,8 @@ mod hub_server;
 mod s3;
 #[path = "stores/server.rs"]
 mod server;
-#[path = "stores/shelf.rs"]
-mod shelf;
+#[path = "stores/object_map.rs"]
+mod object_map;
 #[path = "stores/tls.rs"]
 mod tls;
 #[path = "stores/web.rs"]

@@ -167,7 +167,7 @@ pub(crate) mod tests {
     use forebay_proto::Turn;
 
     use super::*;
-    use crate::prefetch::shelf::Shelf;
+    use crate::prefetch::memory_source::MemorySource;
 
     /// Mosaics with this probability.
     pub(crate) fn reads(p: f64) -> MosaicReads {
@@ -181,17 +181,17 @@ pub(crate) mod tests {
         EpochTurn { epoch: 2, turn: Turn::first(record) }
     }
 
-    fn read(reads: &MosaicReads, shelf: &Shelf, record: u64, room: u64) -> Result<MosaicContent, FailedRead> {
-        reads.read(shelf, of(record), room, vec![7; 300], |_| true)
+    fn read(reads: &MosaicReads, memory_source: &MemorySource, record: u64, room: u64) -> Result<MosaicContent, FailedRead> {
+        reads.read(memory_source, of(record), room, vec![7; 300], |_| true)
     }
 
     #[test]
     fn a_record_is_read_with_its_partners_in_the_room_that_was_asked_for() {
-        let (shelf, reads) = (Shelf::new(100), reads(1.0));
+        let (memory_source, reads) = (MemorySource::new(100), reads(1.0));
         let mut seen = std::collections::BTreeSet::new();
         for record in 0..100 {
-            let room = reads.size(&shelf, of(record));
-            let content = read(&reads, &shelf, record, room).unwrap();
+            let room = reads.size(&memory_source, of(record));
+            let content = read(&reads, &memory_source, record, room).unwrap();
             assert_eq!((content.len(), content.own()), (room, &[u8::try_from(record).unwrap()][..]));
             for partner in content.partners().unwrap() {
                 seen.insert(partner.record);
@@ -204,26 +204,26 @@ pub(crate) mod tests {
 
     #[test]
     fn a_picture_that_is_alone_is_read_without_partners() {
-        let (shelf, reads) = (Shelf::new(9), reads(0.0));
-        let content = read(&reads, &shelf, 4, 100).unwrap();
-        assert_eq!((content.own(), content.partners(), shelf.reads()), (&[4][..], None, 1));
-        assert_eq!(reads.size(&shelf, of(4)), shelf.size(4));
+        let (memory_source, reads) = (MemorySource::new(9), reads(0.0));
+        let content = read(&reads, &memory_source, 4, 100).unwrap();
+        assert_eq!((content.own(), content.partners(), memory_source.reads()), (&[4][..], None, 1));
+        assert_eq!(reads.size(&memory_source, of(4)), memory_source.size(4));
     }
 
     #[test]
     fn for_a_bad_partner_the_own_record_stands_in_and_a_bad_own_record_is_bad() {
         let missing: Vec<u64> = (1..50).collect();
-        let (shelf, reads) = (Shelf::new(50).without(&missing), reads(1.0));
-        let content = read(&reads, &shelf, 0, 100).unwrap();
+        let (memory_source, reads) = (MemorySource::new(50).without(&missing), reads(1.0));
+        let content = read(&reads, &memory_source, 0, 100).unwrap();
         let own = || PartnerContent { record: 0, bytes: None };
         assert_eq!(content.partners().unwrap(), &[own(), own(), own()]);
-        let failed = read(&reads, &shelf, 1, 100).unwrap_err();
+        let failed = read(&reads, &memory_source, 1, 100).unwrap_err();
         assert_eq!((failed.record, failed.error.kind), (1, ReadErrorKind::Missing));
     }
 
     #[test]
     fn what_the_storage_does_not_give_is_named_and_stands_out_if_it_is_left_out() {
-        let (good, reads) = (Shelf::new(50), reads(1.0));
+        let (good, reads) = (MemorySource::new(50), reads(1.0));
         let turned = RefCell::new(Vec::new());
         let listen = |partner| {
             turned.borrow_mut().push(partner);
@@ -232,21 +232,21 @@ pub(crate) mod tests {
         reads.read(&good, of(0), 100, Vec::new(), listen).unwrap();
         let partners = turned.into_inner();
         assert_eq!(partners.len(), PARTNERS, "each is told of before it is read");
-        let shelf = Shelf::new(50).failing(&partners[1..2]);
-        let failed = read(&reads, &shelf, 0, 100).unwrap_err();
+        let memory_source = MemorySource::new(50).failing(&partners[1..2]);
+        let failed = read(&reads, &memory_source, 0, 100).unwrap_err();
         assert_eq!((failed.record, failed.error.kind), (partners[1], ReadErrorKind::Storage));
-        let content = reads.read(&shelf, of(0), 100, Vec::new(), |partner| partner != partners[1]).unwrap();
+        let content = reads.read(&memory_source, of(0), 100, Vec::new(), |partner| partner != partners[1]).unwrap();
         let shown = content.partners().unwrap().each_ref().map(|partner| partner.record);
         assert_eq!(shown, [partners[0], 0, partners[2]]);
     }
 
     #[test]
     fn room_that_is_short_is_asked_for_with_that_of_the_others_and_by_the_record_that_needs_it() {
-        let (shelf, reads) = (Shelf::new(50), reads(1.0));
-        let content = read(&reads, &shelf, 0, 100).unwrap();
+        let (memory_source, reads) = (MemorySource::new(50), reads(1.0));
+        let content = read(&reads, &memory_source, 0, 100).unwrap();
         let records: Vec<u64> = content.partners().unwrap().iter().map(|partner| partner.record).collect();
         for (room, record) in (0..).zip(std::iter::once(0).chain(records)) {
-            let failed = read(&reads, &shelf, 0, room).unwrap_err();
+            let failed = read(&reads, &memory_source, 0, room).unwrap_err();
             assert_eq!((failed.record, failed.error.kind), (record, ReadErrorKind::Larger { size: 4 }));
         }
     }

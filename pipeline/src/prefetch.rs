@@ -13,7 +13,7 @@ mod reader;
 mod requester;
 mod shared;
 #[cfg(test)]
-pub(crate) mod shelf;
+pub(crate) mod memory_source;
 mod spare;
 #[cfg(test)]
 mod tests;

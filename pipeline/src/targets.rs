@@ -283,11 +283,11 @@ mod tests {
     use forebay_pixels::Recipe;
 
     use super::*;
-    use crate::prefetch::shelf::Shelf;
+    use crate::prefetch::memory_source::MemorySource;
 
     fn targets(names: Option<&[&str]>) -> Result<Vec<String>, UnknownColumn> {
         let names: Option<Vec<String>> = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-        let targets = Targets::new(Arc::new(Shelf::new(4)), names.as_deref(), (1, 1))?;
+        let targets = Targets::new(Arc::new(MemorySource::new(4)), names.as_deref(), (1, 1))?;
         Ok(targets.schema().fields().iter().map(|field| field.name.clone()).collect())
     }
 
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn rule_57_a_stream_that_repeats_records_has_a_last_column_of_repeats_whatever_its_setting_names() {
-        let targets = Targets::new(Arc::new(Shelf::new(3)), Some(&[]), (1, 1)).unwrap().with_repeats().unwrap();
+        let targets = Targets::new(Arc::new(MemorySource::new(3)), Some(&[]), (1, 1)).unwrap().with_repeats().unwrap();
         assert_eq!((targets.schema().repeats(), targets.rooms()), (Some(0), vec![Room::default()]));
         targets.has(&["repeats".into(), "records".into()]).unwrap();
     }
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn rule_48_views_and_mixing_add_columns_whatever_the_setting_names() {
         let view = |name: &str, side| View { name: name.to_owned(), recipe: Recipe::training(side).unwrap() };
-        let plain = || Targets::new(Arc::new(Shelf::new(3)), Some(&[]), (1, 1)).unwrap();
+        let plain = || Targets::new(Arc::new(MemorySource::new(3)), Some(&[]), (1, 1)).unwrap();
         let targets = plain().with_views(&[view("small", 8), view("tiny", 2)]).unwrap();
         let targets = targets.with_mixing().unwrap().with_repeats().unwrap();
         let fields = targets.schema().fields().iter().map(|field| format!("{} {}", field.name, field.column_type));
@@ -331,13 +331,13 @@ mod tests {
 
     #[test]
     fn rule_50_the_first_column_with_places_in_the_picture_is_known_by_its_name() {
-        let targets = Targets::new(Arc::new(Shelf::new(3)), None, (1, 1)).unwrap();
+        let targets = Targets::new(Arc::new(MemorySource::new(3)), None, (1, 1)).unwrap();
         assert_eq!(targets.first_in_the_picture(), None, "tally has none");
     }
 
     #[test]
     fn rule_46_a_column_has_room_for_the_longest_record() {
-        let targets = Targets::new(Arc::new(Shelf::new(3)), None, (1, 1)).unwrap();
+        let targets = Targets::new(Arc::new(MemorySource::new(3)), None, (1, 1)).unwrap();
         assert_eq!(targets.rooms(), [Room([2, 0, 0])]);
     }
 }

@@ -13,7 +13,7 @@ use forebay_proto::v1::{
 
 use self::run::LockstepRun;
 pub(super) use self::run::{RUN, SEGMENTS};
-use super::shelf::Shelf;
+use super::registry::Registry;
 use crate::change::Change;
 use crate::error::LedgerError;
 use crate::ledger::Ledger;
@@ -70,9 +70,9 @@ impl LockstepRuns {
     ///
     /// # Errors
     /// There is none, or its run has gone on without it.
-    pub(super) fn current<'s>(&self, shelf: &'s mut Shelf, name: &str) -> Result<&'s mut Ledger, LedgerError> {
-        self.superseded(shelf, name).map_or(Ok(()), Err)?;
-        shelf.find(name)
+    pub(super) fn current<'s>(&self, registry: &'s mut Registry, name: &str) -> Result<&'s mut Ledger, LedgerError> {
+        self.superseded(registry, name).map_or(Ok(()), Err)?;
+        registry.find(name)
     }
 
     /// Name of the ledger that a spec is about.
@@ -102,20 +102,20 @@ impl LockstepRuns {
     /// fenced.
     pub(super) fn restore(
         &mut self,
-        shelf: &mut Shelf,
+        registry: &mut Registry,
         request: &RestoreRequest,
         now: u64,
     ) -> Result<RestoreReply, LedgerError> {
         let mut request = request.clone();
         let name = &*request.caller.as_ref().map_or(String::new(), |caller| caller.ledger.clone());
-        if let (Some(ledger), Some(state)) = (shelf.get(name), &mut request.snapshot) {
+        if let (Some(ledger), Some(state)) = (registry.get(name), &mut request.snapshot) {
             ledger.behind_dropped_step(state);
         }
         let (caller, mut is_new) = (request.caller.as_ref(), false);
         let origin =
-            request.snapshot.as_ref().map_or(StateOrigin::Elsewhere, |state| self.origin_of(shelf, name, state));
-        let round = self.round_of(shelf, name, &request);
-        let reply = self.current(shelf, name)?.once(caller, 7, now, |ledger, worker| {
+            request.snapshot.as_ref().map_or(StateOrigin::Elsewhere, |state| self.origin_of(registry, name, state));
+        let round = self.round_of(registry, name, &request);
+        let reply = self.current(registry, name)?.once(caller, 7, now, |ledger, worker| {
             let reply = ledger.load_state(worker, &request, origin == StateOrigin::Segment, now)?;
             is_new = !reply.repeated && !reply.awaits_trainers;
             if is_new {
@@ -124,7 +124,7 @@ impl LockstepRuns {
             Ok(reply)
         })?;
         if let (true, Some(state)) = (is_new, &request.snapshot) {
-            self.run_goes_on(shelf, name, origin, state.epoch, state.cursor);
+            self.run_goes_on(registry, name, origin, state.epoch, state.cursor);
         }
         Ok(reply)
     }
@@ -132,8 +132,8 @@ impl LockstepRuns {
     /// The round in which a rank loads a state. Ranks that load one state together do so in one round. The first of them
     /// that goes back to the same state again begins another round, and the others follow it there. A rank that is still at
     /// the state does not go back, unless a new load id says so.
-    fn round_of(&self, shelf: &mut Shelf, name: &str, request: &RestoreRequest) -> u64 {
-        let (Some(state), Some(ledger)) = (&request.snapshot, shelf.get_mut(name)) else { return 0 };
+    fn round_of(&self, registry: &mut Registry, name: &str, request: &RestoreRequest) -> u64 {
+        let (Some(state), Some(ledger)) = (&request.snapshot, registry.get_mut(name)) else { return 0 };
         if ledger.plan().spec().lockstep.is_none() {
             return 0;
         }
@@ -141,13 +141,13 @@ impl LockstepRuns {
         let is_at = |now: Snapshot| (now.epoch, now.cursor) == (state.epoch, state.cursor);
         let goes_back = !request.load_id.is_empty()
             || !ledger.take_snapshot(&[]).is_ok_and(|reply| reply.snapshot.is_some_and(is_at));
-        let newest = self.ranks_beside(shelf, name).filter_map(|(_, other)| other.round_of(state)).max().max(own);
+        let newest = self.ranks_beside(registry, name).filter_map(|(_, other)| other.round_of(state)).max().max(own);
         newest.map_or(0, |newest| newest + u64::from(own == Some(newest) && goes_back))
     }
 
     /// Whose account the state is that a rank loads.
-    fn origin_of(&self, shelf: &Shelf, name: &str, state: &Snapshot) -> StateOrigin {
-        let (Some((stream, segments)), Some(ledger)) = (self.run_of(name), shelf.get(name)) else {
+    fn origin_of(&self, registry: &Registry, name: &str, state: &Snapshot) -> StateOrigin {
+        let (Some((stream, segments)), Some(ledger)) = (self.run_of(name), registry.get(name)) else {
             return StateOrigin::Elsewhere;
         };
         let rank = ledger.plan().spec().lockstep.unwrap_or_default();
@@ -155,7 +155,7 @@ impl LockstepRuns {
         let Some(segment) = segments.at(epoch, step) else { return StateOrigin::Elsewhere };
         let is_begin = (segment.epoch, segment.step) == (epoch, step);
         // The run has been through all of its earlier segments.
-        if segment == segments.current() && !is_begin && !has_come_to(shelf, stream, segment, epoch, step) {
+        if segment == segments.current() && !is_begin && !has_come_to(registry, stream, segment, epoch, step) {
             return StateOrigin::Elsewhere;
         }
         let own = (ledger.segment(), rank.world_size);
@@ -164,8 +164,8 @@ impl LockstepRuns {
     }
 
     /// A rank was taken to this place of the epoch's order.
-    fn run_goes_on(&mut self, shelf: &mut Shelf, name: &str, origin: StateOrigin, epoch: u64, cursor: u64) {
-        let (Some(stream), Some(ledger)) = (stream_of(name), shelf.get(name)) else { return };
+    fn run_goes_on(&mut self, registry: &mut Registry, name: &str, origin: StateOrigin, epoch: u64, cursor: u64) {
+        let (Some(stream), Some(ledger)) = (stream_of(name), registry.get(name)) else { return };
         let (Some(rank), Some(run)) = (ledger.plan().spec().lockstep, self.0.get_mut(stream)) else { return };
         let (before, step) = (run.segments.clone(), cursor / rank.global_batch.max(1));
         match origin {
@@ -181,7 +181,7 @@ impl LockstepRuns {
         let segments = run.segments.clone();
         let LockstepSegment { epoch, step, generation, world_size } = *segments.current();
         tracing::info!(stream, epoch, step, ranks = world_size, generation, "a lockstep run continues from a state");
-        for (_, ledger) in shelf.of_stream_mut(stream) {
+        for (_, ledger) in registry.of_stream_mut(stream) {
             let Some(LockstepRank { world_size, .. }) = ledger.plan().spec().lockstep else { continue };
             match segments.end_of(ledger.segment(), world_size) {
                 SegmentEnd::Current if ledger.begins_at(epoch, step) => {}
@@ -198,25 +198,25 @@ impl LockstepRuns {
     /// Ends an epoch. If it is that of a rank, the other ranks continue behind it as well.
     pub(super) fn abandon(
         &self,
-        shelf: &mut Shelf,
+        registry: &mut Registry,
         request: &AbandonRequest,
         now: u64,
     ) -> Result<AbandonReply, LedgerError> {
         let caller = request.caller.as_ref();
         let name = caller.map_or("", |caller| &caller.ledger);
-        self.check_segment(shelf, name)?;
+        self.check_segment(registry, name)?;
         let mut is_new = false;
-        let reply = self.current(shelf, name)?.once(caller, 6, now, |ledger, worker| {
+        let reply = self.current(registry, name)?.once(caller, 6, now, |ledger, worker| {
             is_new = true;
             ledger.abandon(worker, request, now)
         })?;
         if is_new {
             // A rank that has loaded another state, or gone back to the same one, is elsewhere. This one will load that state too.
-            let state = shelf.get(name).and_then(Ledger::loaded_state);
+            let state = registry.get(name).and_then(Ledger::loaded_state);
             let state = state.map(|(state, round)| (state.to_vec(), round));
             let is_beside =
                 |other: &Ledger| other.loaded_state() == state.as_ref().map(|(state, round)| (&**state, *round));
-            let beside = self.ranks_beside(shelf, name).filter(|(_, other)| is_beside(other));
+            let beside = self.ranks_beside(registry, name).filter(|(_, other)| is_beside(other));
             beside.for_each(|(_, other)| other.end_epochs(request.epoch, now));
         }
         Ok(reply)
@@ -225,29 +225,29 @@ impl LockstepRuns {
     /// A state. If it is that of a rank, all ranks keep their sums of what is before it.
     pub(super) fn take_snapshot(
         &self,
-        shelf: &mut Shelf,
+        registry: &mut Registry,
         request: &TakeSnapshotRequest,
     ) -> Result<TakeSnapshotReply, LedgerError> {
         let name = &*request.ledger;
-        self.check_segment(shelf, name)?;
-        let ledger = self.current(shelf, name)?;
+        self.check_segment(registry, name)?;
+        let ledger = self.current(registry, name)?;
         let reply = ledger.take_snapshot(&request.consumed)?;
         if let (Some(rank), Some(state)) = (ledger.plan().spec().lockstep, &reply.snapshot) {
             let step = state.cursor / rank.global_batch.max(1);
             ledger.mark(state.epoch, step);
-            self.ranks_beside(shelf, name).for_each(|(_, other)| other.mark(state.epoch, step));
+            self.ranks_beside(registry, name).for_each(|(_, other)| other.mark(state.epoch, step));
         }
         Ok(reply)
     }
 
     /// A page of a ledger's tallies. With that of a rank goes the account of its run.
-    pub(super) fn audit(&self, shelf: &mut Shelf, request: &AuditRequest) -> Result<AuditReply, LedgerError> {
+    pub(super) fn audit(&self, registry: &mut Registry, request: &AuditRequest) -> Result<AuditReply, LedgerError> {
         let AuditRequest { ledger: name, from_epoch } = request;
-        let mut reply = shelf.find(name)?.audit(*from_epoch);
+        let mut reply = registry.find(name)?.audit(*from_epoch);
         let Some((stream, segments)) = self.run_of(name) else {
             return Ok(reply);
         };
-        let (mut epochs, more) = all_tallies(shelf, stream, *from_epoch);
+        let (mut epochs, more) = all_tallies(registry, stream, *from_epoch);
         // Both lists end with the same epoch, behind which the next page begins.
         let ends = [(&reply.epochs, reply.more), (&epochs, more)];
         let last =
@@ -257,7 +257,7 @@ impl LockstepRuns {
             epochs.retain(|tally| tally.epoch <= last);
             reply.more = true;
         }
-        let floor = floor_of(shelf, stream, segments);
+        let floor = floor_of(registry, stream, segments);
         let stream = stream.trim_end_matches('/').to_owned();
         reply.run = Some(LockstepAudit { stream, epochs, floor, segments: segments.all().to_vec() });
         Ok(reply)
@@ -266,12 +266,12 @@ impl LockstepRuns {
     /// The other ledgers of a rank's segment.
     fn ranks_beside<'s>(
         &self,
-        shelf: &'s mut Shelf,
+        registry: &'s mut Registry,
         name: &'s str,
     ) -> impl Iterator<Item = (&'s String, &'s mut Ledger)> + use<'s> {
         let stream = self.run_of(name).map(|(stream, _)| stream);
-        let segment = shelf.get(name).map(Ledger::segment);
-        let of_run = stream.map(move |stream| shelf.of_stream_mut(stream)).into_iter().flatten();
+        let segment = registry.get(name).map(Ledger::segment);
+        let of_run = stream.map(move |stream| registry.of_stream_mut(stream)).into_iter().flatten();
         of_run.filter(move |(of, ledger)| *of != name && Some(ledger.segment()) == segment)
     }
 
@@ -282,8 +282,8 @@ impl LockstepRuns {
     }
 
     /// Why a ledger's ranks get no more of their run, if that has gone on with others.
-    fn superseded(&self, shelf: &Shelf, name: &str) -> Option<LedgerError> {
-        let (stream, segments) = self.run_of(name).filter(|_| shelf.get(name).is_some_and(Ledger::has_ended))?;
+    fn superseded(&self, registry: &Registry, name: &str) -> Option<LedgerError> {
+        let (stream, segments) = self.run_of(name).filter(|_| registry.get(name).is_some_and(Ledger::has_ended))?;
         let LockstepSegment { epoch, step, world_size, .. } = *segments.current();
         Some(LedgerError::Fenced(format!(
             "{}Ledger {name:?} has ended: the run continues with {} from step {step} of epoch {epoch}. To change the \
@@ -294,10 +294,10 @@ impl LockstepRuns {
     }
 
     /// Refuses to go on with ranks of another number than the run has, which have loaded no state.
-    pub(super) fn check_segment(&self, shelf: &Shelf, name: &str) -> Result<(), LedgerError> {
+    pub(super) fn check_segment(&self, registry: &Registry, name: &str) -> Result<(), LedgerError> {
         let Some((stream, segments)) = self.run_of(name) else { return Ok(()) };
         let current = segments.current();
-        let Some(ledger) = shelf.get(name).filter(|ledger| ledger.segment() > current.generation) else {
+        let Some(ledger) = registry.get(name).filter(|ledger| ledger.segment() > current.generation) else {
             return Ok(());
         };
         let asked = ledger.plan().spec().lockstep.unwrap_or_default().world_size;
@@ -315,31 +315,31 @@ impl LockstepRuns {
 
 /// Whether the current segment may have given a state before this step: a rank has counted something, or a state was taken
 /// there, and no rank is further from it than receipts are late.
-fn has_come_to(shelf: &Shelf, stream: &str, segment: &LockstepSegment, epoch: u64, step: u64) -> bool {
+fn has_come_to(registry: &Registry, stream: &str, segment: &LockstepSegment, epoch: u64, step: u64) -> bool {
     let of_segment = |ledger: &&Ledger| {
         let world_size = ledger.plan().spec().lockstep.map(|rank| rank.world_size);
         (ledger.segment(), world_size) == (segment.generation, Some(segment.world_size))
     };
-    let ranks = || shelf.of_stream(stream).map(|(_, ledger)| ledger).filter(of_segment);
+    let ranks = || registry.of_stream(stream).map(|(_, ledger)| ledger).filter(of_segment);
     let has_begun = |rank: &Ledger| rank.has_counted_from(segment.epoch, segment.step) || rank.has_mark(epoch, step);
     ranks().any(has_begun) && ranks().all(|rank| rank.is_near(epoch))
 }
 
 /// A page of the sums over all ledgers of a stream.
-fn all_tallies(shelf: &Shelf, stream: &str, from_epoch: u64) -> (Vec<EpochTally>, bool) {
+fn all_tallies(registry: &Registry, stream: &str, from_epoch: u64) -> (Vec<EpochTally>, bool) {
     let mut sums = BTreeMap::new();
-    shelf.of_stream(stream).for_each(|(_, ledger)| ledger.add_tallies(from_epoch, &mut sums));
+    registry.of_stream(stream).for_each(|(_, ledger)| ledger.add_tallies(from_epoch, &mut sums));
     page(sums.into_iter().map(|(epoch, tallies)| tallies.message(epoch)))
 }
 
 /// All epochs below it are complete on all ranks. A rank that has no ledger yet has read nothing.
-fn floor_of(shelf: &mut Shelf, stream: &str, segments: &Segments) -> u64 {
+fn floor_of(registry: &mut Registry, stream: &str, segments: &Segments) -> u64 {
     let LockstepSegment { epoch, world_size, generation, .. } = *segments.current();
     let names = (0..world_size).map(|rank| {
         let part = EpochPart::Rank(LockstepRank { global_batch: 0, rank, world_size });
         format!("{stream}{}", EpochPart::name(Some(part), generation))
     });
-    let floor = |name: String| shelf.get_mut(&name).map_or(epoch, |ledger| ledger.progress().floor);
+    let floor = |name: String| registry.get_mut(&name).map_or(epoch, |ledger| ledger.progress().floor);
     names.map(floor).min().unwrap_or(epoch)
 }
 

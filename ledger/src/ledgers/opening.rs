@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forebay_plan::{GrainTable, Plan, SpecError, differences, nameless};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, WorkerProcess};
 
-use super::shelf::Shelf;
+use super::registry::Registry;
 use crate::error::LedgerError;
 
 /// Longest run, stream or worker name, in bytes.
@@ -14,8 +14,8 @@ pub(super) const NAME_LEN: usize = 200;
 const PROCESS_LEN: usize = 256;
 
 /// The plan of a new ledger. The shards of a stream share one table of grains.
-pub(super) fn plan(shelf: &Shelf, stream: &str, request: &OpenRequest, spec: &LedgerSpec) -> Result<Plan, SpecError> {
-    let shared = shelf.of_stream(stream).find_map(|(_, ledger)| ledger.plan().grains().cloned());
+pub(super) fn plan(registry: &Registry, stream: &str, request: &OpenRequest, spec: &LedgerSpec) -> Result<Plan, SpecError> {
+    let shared = registry.of_stream(stream).find_map(|(_, ledger)| ledger.plan().grains().cloned());
     let table = match (shared, &request.grains) {
         (Some(table), _) => Some(table),
         (None, Some(sent)) => Some(Arc::new(GrainTable::from_lengths(sent, spec.records)?)),
@@ -25,10 +25,10 @@ pub(super) fn plan(shelf: &Shelf, stream: &str, request: &OpenRequest, spec: &Le
 }
 
 /// All ledgers of a run's stream agree in everything but the number of the shard, and the number and count of ranks.
-pub(super) fn compare(shelf: &Shelf, stream: &str, request: &OpenRequest) -> Result<(), LedgerError> {
+pub(super) fn compare(registry: &Registry, stream: &str, request: &OpenRequest) -> Result<(), LedgerError> {
     let asked = request.spec.as_ref().map(nameless).unwrap_or_default();
     // They agree with each other.
-    if let Some((_, ledger)) = shelf.of_stream(stream).next() {
+    if let Some((_, ledger)) = registry.of_stream(stream).next() {
         let mut kept = nameless(ledger.plan().spec());
         if let (Some(kept), Some(asked)) = (&mut kept.shard, &asked.shard) {
             kept.shard_id = asked.shard_id;

@@ -10,7 +10,7 @@ use forebay_proto::v1::{
 
 use super::PREFIX;
 use super::opening::{NAME_LEN, check_name, check_process};
-use super::shelf::Shelf;
+use super::registry::Registry;
 use crate::change::Change;
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, Times};
@@ -80,9 +80,9 @@ impl TaskDatasets {
     }
 
     /// Takes away the tasks that take too long.
-    pub(super) fn expire(&mut self, shelf: &mut Shelf, now: u64) {
+    pub(super) fn expire(&mut self, registry: &mut Registry, now: u64) {
         for (name, tasks) in &mut self.by_name {
-            if let Some(ledger) = shelf.get_mut(name) {
+            if let Some(ledger) = registry.get_mut(name) {
                 tasks.expire(ledger, now);
             }
         }
@@ -92,7 +92,7 @@ impl TaskDatasets {
     /// that numbers its commands.
     pub(super) fn register(
         &mut self,
-        shelf: &mut Shelf,
+        registry: &mut Registry,
         request: &RegisterTasksRequest,
         now: u64,
     ) -> Result<RegisterTasksReply, LedgerError> {
@@ -113,16 +113,16 @@ impl TaskDatasets {
                 return Err(LedgerError::Invalid(format!("incarnation must be above {UNNUMBERED}.")));
             }
         }
-        if shelf.contains(&name) && !self.by_name.contains_key(&name) {
+        if registry.contains(&name) && !self.by_name.contains_key(&name) {
             return Err(LedgerError::SpecMismatch(format!(
                 "The ledger {name:?} belongs to a stream of daemons. Choose another name for the dataset."
             )));
         }
         if request.records > 0 {
-            self.make_or_compare(shelf, &name, request, now)?;
+            self.make_or_compare(registry, &name, request, now)?;
         }
         let lease_ttl_ms = self.times.lease_ttl;
-        let (ledger, _) = self.tasks_of(shelf, &name)?;
+        let (ledger, _) = self.tasks_of(registry, &name)?;
         if !worker.is_empty() {
             ledger.register(&OpenRequest { worker, incarnation, process, ..OpenRequest::default() }, now);
         }
@@ -140,20 +140,20 @@ impl TaskDatasets {
 
     fn make_or_compare(
         &mut self,
-        shelf: &mut Shelf,
+        registry: &mut Registry,
         name: &str,
         request: &RegisterTasksRequest,
         now: u64,
     ) -> Result<(), LedgerError> {
-        let kept = shelf.get(name);
+        let kept = registry.get(name);
         let TaskParams { spec, table, task_size } = TaskParams::check(request, kept.map(Ledger::lease_size))?;
-        let Some(ledger) = shelf.get_mut(name) else {
+        let Some(ledger) = registry.get_mut(name) else {
             let plan = Plan::with_grains(&spec, table).map_err(|error| LedgerError::Invalid(error.to_string()))?;
             let origin = format!("{name} {:x}", request.origin);
             let times = Tasks::times(self.times);
             let mut ledger = Ledger::new(plan, task_size, request.epochs, origin.as_bytes(), times);
             self.by_name.insert(name.to_owned(), Tasks::new(request, &mut ledger, self.times, now));
-            shelf.insert(name, ledger);
+            registry.insert(name, ledger);
             return Ok(());
         };
         let differences = differences(ledger.plan().spec(), &spec);
@@ -184,13 +184,13 @@ impl TaskDatasets {
     /// A task for the worker. If the dataset is not registered yet, the answer is to wait.
     pub(super) fn next(
         &mut self,
-        shelf: &mut Shelf,
+        registry: &mut Registry,
         request: &NextTaskRequest,
         now: u64,
     ) -> Result<NextTaskReply, LedgerError> {
         let caller = request.caller.clone().unwrap_or_default();
         check_name("worker", &caller.worker)?;
-        match self.tasks_of(shelf, &caller.ledger) {
+        match self.tasks_of(registry, &caller.ledger) {
             Ok((ledger, tasks)) => tasks.next(ledger, &caller, now),
             Err(_) if caller.sequence == 0 => Ok(NextTaskReply { answer: Answer::Wait.into(), task: None, kind: 0 }),
             Err(error) => Err(error),
@@ -200,12 +200,12 @@ impl TaskDatasets {
     /// What became of a task.
     pub(super) fn report(
         &mut self,
-        shelf: &mut Shelf,
+        registry: &mut Registry,
         request: &ReportTaskRequest,
         now: u64,
     ) -> Result<ReportTaskReply, LedgerError> {
         let caller = request.caller.clone().unwrap_or_default();
-        let (ledger, tasks) = self.tasks_of(shelf, &caller.ledger)?;
+        let (ledger, tasks) = self.tasks_of(registry, &caller.ledger)?;
         if caller.sequence == 0 {
             return Ok(tasks.report(ledger, request, now));
         }
@@ -215,30 +215,30 @@ impl TaskDatasets {
     /// All tasks of a ledger, with the workers that have them.
     pub(super) fn show(
         &mut self,
-        shelf: &mut Shelf,
+        registry: &mut Registry,
         request: &ShowTasksRequest,
     ) -> Result<ShowTasksReply, LedgerError> {
-        let (ledger, tasks) = self.tasks_of(shelf, &task_ledger(&request.dataset))?;
+        let (ledger, tasks) = self.tasks_of(registry, &task_ledger(&request.dataset))?;
         Ok(ShowTasksReply { epoch: ledger.begun(), checkpoint: tasks.checkpoint(ledger)? })
     }
 
     /// Puts the tasks of a ledger back to what a checkpoint says.
     pub(super) fn restore(
         &mut self,
-        shelf: &mut Shelf,
+        registry: &mut Registry,
         request: &RestoreTasksRequest,
     ) -> Result<RestoreTasksReply, LedgerError> {
-        let (ledger, tasks) = self.tasks_of(shelf, &task_ledger(&request.dataset))?;
+        let (ledger, tasks) = self.tasks_of(registry, &task_ledger(&request.dataset))?;
         tasks.restore(ledger, request).map(|()| RestoreTasksReply {})
     }
 
     fn tasks_of<'s>(
         &'s mut self,
-        shelf: &'s mut Shelf,
+        registry: &'s mut Registry,
         name: &str,
     ) -> Result<(&'s mut Ledger, &'s mut Tasks), LedgerError> {
         let missing = || LedgerError::NotFound(format!("No worker has registered the dataset of {name:?} yet."));
-        shelf.get_mut(name).zip(self.by_name.get_mut(name)).ok_or_else(missing)
+        registry.get_mut(name).zip(self.by_name.get_mut(name)).ok_or_else(missing)
     }
 
     /// Whether workers that wait for tasks should ask again. True only once for each change.

@@ -13,14 +13,14 @@ use crate::faults::Fault;
 use crate::google::file;
 use crate::s3::{noise, quick, read};
 use crate::server::Server;
-use crate::shelf::Shelf;
+use crate::object_map::ObjectMap;
 
-fn start(shelf: &Shelf) -> Server {
-    let shelf = shelf.clone();
-    Server::answering(move |request| answer(&shelf, request))
+fn start(object_map: &ObjectMap) -> Server {
+    let object_map = object_map.clone();
+    Server::answering(move |request| answer(&object_map, request))
 }
 
-fn answer(shelf: &Shelf, request: &Request<()>) -> Response<Bytes> {
+fn answer(object_map: &ObjectMap, request: &Request<()>) -> Response<Bytes> {
     let signed =
         request.headers().get(AUTHORIZATION).is_some_and(|value| value.to_str().unwrap().contains("SharedKey"));
     if !signed {
@@ -30,11 +30,11 @@ fn answer(shelf: &Shelf, request: &Request<()>) -> Response<Bytes> {
     let url = Url::parse(&format!("http://host{}", request.uri())).unwrap();
     let query = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     if query("comp").as_deref() != Some("list") {
-        return file(shelf, request, "/pictures/");
+        return file(object_map, request, "/pictures/");
     }
     let limit = query("maxresults").map_or(usize::MAX, |limit| limit.parse().unwrap());
     let prefix = query("prefix").unwrap_or_default();
-    let page = shelf.page(&prefix, query("delimiter").as_deref(), query("marker").as_deref(), limit);
+    let page = object_map.page(&prefix, query("delimiter").as_deref(), query("marker").as_deref(), limit);
     let mut xml = String::from("<?xml version=\"1.0\"?><EnumerationResults><Blobs>");
     for entry in page.entries {
         let (key, size, etag) = (entry.key, entry.size, entry.etag);
@@ -55,13 +55,13 @@ fn answer(shelf: &Shelf, request: &Request<()>) -> Response<Bytes> {
 
 #[test]
 fn a_container_of_azure_is_listed_and_read() {
-    let shelf = Shelf::default();
+    let object_map = ObjectMap::default();
     let bytes = noise(50_000);
     for number in 0..1500 {
-        shelf.put(&format!("train/{number:04}.jpg"), [1]);
+        object_map.put(&format!("train/{number:04}.jpg"), [1]);
     }
-    shelf.put("a.tar", bytes.clone());
-    let server = start(&shelf);
+    object_map.put("a.tar", bytes.clone());
+    let server = start(&object_map);
     // The key that Azure publishes for its emulator.
     let key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
     let variables = [("AZURE_STORAGE_ACCOUNT", "acc"), ("AZURE_STORAGE_KEY", key)];
@@ -78,7 +78,7 @@ fn a_container_of_azure_is_listed_and_read() {
     }
     let store = Store::open("az://pictures/", &settings).unwrap();
     let object = store.head("a.tar").unwrap();
-    shelf.put("a.tar", noise(50_001)[1..].to_vec());
+    object_map.put("a.tar", noise(50_001)[1..].to_vec());
     let error = store.read(&object, 0..10, 10, &mut Vec::new()).unwrap_err();
     assert_eq!(error.kind, ReadErrorKind::Changed);
     let nobody = Settings { anonymous: true, ..settings };

@@ -27,7 +27,7 @@ struct Cached {
 impl Cached {
     fn start() -> Self {
         let (bucket, bytes) = (Bucket::start(), noise(SIZE as usize));
-        bucket.shelf.put("a.tar", bytes.clone());
+        bucket.object_map.put("a.tar", bytes.clone());
         Self { bucket, bytes, folder: tempfile::tempdir().unwrap() }
     }
 
@@ -114,7 +114,7 @@ fn rule_54_a_new_version_never_gets_the_bytes_of_an_old_one() {
     let old = store.head("a.tar").unwrap();
     cached.check(&store, &old, 0..SIZE);
     let new_bytes = noise(SIZE as usize + 7)[7..].to_vec();
-    cached.bucket.shelf.put("a.tar", new_bytes.clone());
+    cached.bucket.object_map.put("a.tar", new_bytes.clone());
     cached.check(&store, &old, 0..SIZE);
     let new = store.head("a.tar").unwrap();
     cached.bytes = new_bytes;

@@ -14,7 +14,7 @@ const SIZE: u64 = 200_000;
 
 fn bucket() -> (Bucket, Vec<u8>) {
     let (bucket, bytes) = (Bucket::start(), noise(SIZE as usize));
-    bucket.shelf.put("a.tar", bytes.clone());
+    bucket.object_map.put("a.tar", bytes.clone());
     (bucket, bytes)
 }
 
@@ -154,14 +154,14 @@ fn rule_54_an_object_that_changed_or_went_is_the_record_s_fault() {
     let store = bucket.store();
     let object = store.head("a.tar").unwrap();
     let error = |store: &Arc<Store>| store.read(&object, 5..10, SIZE, &mut Vec::new()).unwrap_err();
-    bucket.shelf.put("a.tar", noise(SIZE as usize + 1)[1..].to_vec());
+    bucket.object_map.put("a.tar", noise(SIZE as usize + 1)[1..].to_vec());
     let changed = error(&store);
     assert_eq!((changed.kind, changed.retry()), (ReadErrorKind::Changed, Retry::Never));
     let version = object.version.as_deref().unwrap();
     assert_eq!(changed.locator.to_string(), format!("s3://pictures/a.tar (version {version}), 5 bytes from byte 5"));
-    bucket.shelf.put("a.tar", "short");
+    bucket.object_map.put("a.tar", "short");
     assert_eq!(error(&store).kind, ReadErrorKind::Changed);
-    bucket.shelf.remove("a.tar");
+    bucket.object_map.remove("a.tar");
     let missing = error(&store);
     assert_eq!((missing.kind, missing.retry()), (ReadErrorKind::Missing, Retry::Never));
     assert_eq!(store.head("a.tar").unwrap_err().kind, ReadErrorKind::Missing);
@@ -174,8 +174,8 @@ fn rule_54_an_object_that_changes_between_two_attempts_gives_no_mixture() {
     let (bucket, _) = bucket();
     let store = bucket.store();
     let object = store.head("a.tar").unwrap();
-    let shelf = bucket.shelf.clone();
-    let change = Event(Arc::new(move || shelf.put("a.tar", vec![7; SIZE as usize])));
+    let object_map = bucket.object_map.clone();
+    let change = Event(Arc::new(move || object_map.put("a.tar", vec![7; SIZE as usize])));
     bucket.server.faults.next([Fault::ShortAndThen(change)]);
     bucket.server.asked();
     let (send, done) = std::sync::mpsc::channel();
@@ -233,7 +233,7 @@ fn rule_54_a_store_that_is_not_there_is_an_outage() {
 fn rule_54_a_list_is_complete_whatever_happens_to_its_pages() {
     let bucket = Bucket::start();
     for number in 0..2100 {
-        bucket.shelf.put(&format!("{number:04}.jpg"), [1]);
+        bucket.object_map.put(&format!("{number:04}.jpg"), [1]);
     }
     bucket.server.faults.next([
         Fault::Answer(503, "SlowDown"),

@@ -13,20 +13,20 @@ use reqwest::Url;
 use crate::faults::Fault;
 use crate::s3::{noise, quick, read};
 use crate::server::Server;
-use crate::shelf::{Shelf, etag, range};
+use crate::object_map::{ObjectMap, etag, range};
 
-fn start(shelf: &Shelf) -> Server {
-    let shelf = shelf.clone();
-    Server::answering(move |request| answer(&shelf, request))
+fn start(object_map: &ObjectMap) -> Server {
+    let object_map = object_map.clone();
+    Server::answering(move |request| answer(&object_map, request))
 }
 
-fn answer(shelf: &Shelf, request: &Request<()>) -> Response<Bytes> {
+fn answer(object_map: &ObjectMap, request: &Request<()>) -> Response<Bytes> {
     let url = Url::parse(&format!("http://host{}", request.uri())).unwrap();
     let query = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     if query("list-type").is_some() {
         let limit = query("max-keys").map_or(usize::MAX, |limit| limit.parse().unwrap());
         let (prefix, delimiter) = (query("prefix").unwrap_or_default(), query("delimiter"));
-        let page = shelf.page(&prefix, delimiter.as_deref(), query("continuation-token").as_deref(), limit);
+        let page = object_map.page(&prefix, delimiter.as_deref(), query("continuation-token").as_deref(), limit);
         let mut xml = String::from("<ListBucketResult>");
         for entry in page.entries {
             let (key, size, etag) = (entry.key, entry.size, entry.etag);
@@ -46,15 +46,15 @@ fn answer(shelf: &Shelf, request: &Request<()>) -> Response<Bytes> {
         xml.push_str("</ListBucketResult>");
         return Response::new(xml.into());
     }
-    file(shelf, request, "/pictures/")
+    file(object_map, request, "/pictures/")
 }
 
 /// An object of the bucket whose path this is, with the headers that Google and Azure share.
-pub(crate) fn file(shelf: &Shelf, request: &Request<()>, bucket: &str) -> Response<Bytes> {
+pub(crate) fn file(object_map: &ObjectMap, request: &Request<()>, bucket: &str) -> Response<Bytes> {
     let status = |status| Response::builder().status(status);
     let header = |name| request.headers().get(name).map(|value| value.to_str().unwrap());
     let path = percent_decode_str(request.uri().path()).decode_utf8().unwrap();
-    let Some(bytes) = path.strip_prefix(bucket).and_then(|key| shelf.get(key)) else {
+    let Some(bytes) = path.strip_prefix(bucket).and_then(|key| object_map.get(key)) else {
         return status(StatusCode::NOT_FOUND).body("<Error><Code>NoSuchKey</Code></Error>".into()).unwrap();
     };
     let (version, size) = (etag(&bytes), bytes.len() as u64);
@@ -78,14 +78,14 @@ pub(crate) fn file(shelf: &Shelf, request: &Request<()>, bucket: &str) -> Respon
 
 #[test]
 fn a_bucket_of_google_is_listed_and_read() {
-    let shelf = Shelf::default();
+    let object_map = ObjectMap::default();
     let bytes = noise(50_000);
     for number in 0..1500 {
-        shelf.put(&format!("train/{number:04}.jpg"), [1]);
+        object_map.put(&format!("train/{number:04}.jpg"), [1]);
     }
-    shelf.put("train/", "");
-    shelf.put("a.tar", bytes.clone());
-    let server = start(&shelf);
+    object_map.put("train/", "");
+    object_map.put("a.tar", bytes.clone());
+    let server = start(&object_map);
     let variables = [("STORAGE_EMULATOR_HOST", server.address.to_string())];
     let settings = Settings::from_variables(variables.map(|(name, value)| (name.into(), value.into())));
     let settings = Settings { anonymous: true, retries: quick(), ..settings };
@@ -96,9 +96,9 @@ fn a_bucket_of_google_is_listed_and_read() {
     assert_eq!(listed, std::slice::from_ref(&object));
     server.faults.next([Fault::Reset, Fault::Answer(503, "SlowDown"), Fault::Short]);
     assert_eq!(read(&store, &object, 10..40_000), bytes[10..40_000]);
-    shelf.put("a.tar", noise(50_001)[1..].to_vec());
+    object_map.put("a.tar", noise(50_001)[1..].to_vec());
     let error = store.read(&object, 0..10, 10, &mut Vec::new()).unwrap_err();
     assert_eq!(error.kind, ReadErrorKind::Changed);
-    shelf.remove("a.tar");
+    object_map.remove("a.tar");
     assert_eq!(store.head("a.tar").unwrap_err().kind, ReadErrorKind::Missing);
 }

@@ -52,8 +52,8 @@ fn keys_that_cannot_be_read_are_refused_by_name() {
         [("a//b.jpg", "a/", "a//"), ("/a.jpg", "", "\"/\""), ("a/../b.jpg", "a/", "a/../"), ("x/./b.jpg", "x/", "x/./")]
     {
         let bucket = Bucket::start();
-        bucket.shelf.put(key, "content");
-        bucket.shelf.put("good/a.jpg", "good");
+        bucket.object_map.put(key, "content");
+        bucket.object_map.put("good/a.jpg", "good");
         let store = bucket.store();
         let listed = store.list(folder, &mut |_| {}).unwrap_err();
         let text = listed.to_string();

@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::s3::quick;
 use crate::server::Server;
-use crate::shelf::range;
+use crate::object_map::range;
 
 pub(crate) const TOKEN: &str = "hf_hunter2";
 /// Entries of one page of a list.
@@ -23,7 +23,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 
 /// What the hub has. A clone is the same.
 #[derive(Clone, Default)]
-pub(crate) struct Shelves(Arc<Mutex<State>>);
+pub(crate) struct Repositories(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
@@ -41,23 +41,23 @@ struct State {
 
 /// A hub with the dataset `o/n`. Tars are at the file server, and other files at the hub.
 pub(crate) struct TestHub {
-    pub(crate) shelves: Shelves,
+    pub(crate) repositories: Repositories,
     pub(crate) hub: Server,
     pub(crate) files: Server,
 }
 
 impl TestHub {
     pub(crate) fn start() -> Self {
-        let shelves = Shelves::default();
-        let files = serve(&shelves, of_file_server);
+        let repositories = Repositories::default();
+        let files = serve(&repositories, of_file_server);
         let away = files.url();
-        let hub = serve(&shelves, move |state, request| of_hub(state, request, &away));
-        Self { shelves, hub, files }
+        let hub = serve(&repositories, move |state, request| of_hub(state, request, &away));
+        Self { repositories, hub, files }
     }
 
     /// Puts a commit with these files at the head of a branch.
     pub(crate) fn commit(&self, branch: &str, files: &[(&str, Vec<u8>)]) -> String {
-        let mut state = self.shelves.0.lock();
+        let mut state = self.repositories.0.lock();
         let id = format!("{:040x}", state.commits.len() + 1);
         let files = files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.clone()));
         state.commits.insert(id.clone(), files.collect());
@@ -66,19 +66,19 @@ impl TestHub {
     }
 
     pub(crate) fn gate(&self) {
-        self.shelves.0.lock().is_gated = true;
+        self.repositories.0.lock().is_gated = true;
     }
 
     pub(crate) fn repeat_pages(&self) {
-        self.shelves.0.lock().repeats = true;
+        self.repositories.0.lock().repeats = true;
     }
 
     pub(crate) fn be_busy(&self, times: usize, wait: &'static str) {
-        self.shelves.0.lock().busy = (times, wait);
+        self.repositories.0.lock().busy = (times, wait);
     }
 
     pub(crate) fn leaked(&self) -> usize {
-        self.shelves.0.lock().leaked
+        self.repositories.0.lock().leaked
     }
 
     pub(crate) fn settings(&self, token: Option<&str>) -> Settings {
@@ -93,13 +93,13 @@ impl TestHub {
     }
 }
 
-/// A server of what the shelves have.
+/// A server of what the repositories have.
 fn serve(
-    shelves: &Shelves,
+    repositories: &Repositories,
     answer: impl Fn(&mut State, &Request<()>) -> Response<Bytes> + Send + Sync + 'static,
 ) -> Server {
-    let shelves = shelves.clone();
-    Server::answering(move |request| answer(&mut shelves.0.lock(), request))
+    let repositories = repositories.clone();
+    Server::answering(move |request| answer(&mut repositories.0.lock(), request))
 }
 
 fn of_hub(state: &mut State, request: &Request<()>, away: &str) -> Response<Bytes> {

@@ -13,7 +13,7 @@ use s3s::service::S3ServiceBuilder;
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
 use crate::server::{Handler, Server};
-use crate::shelf::{Shelf, etag};
+use crate::object_map::{ObjectMap, etag};
 
 const BUCKET: &str = "pictures";
 pub(crate) const KEY_ID: &str = "AKIDEXAMPLE";
@@ -33,14 +33,14 @@ pub(crate) fn impatient() -> Retries {
 
 /// A bucket on a server of its own.
 pub(crate) struct Bucket {
-    pub(crate) shelf: Shelf,
+    pub(crate) object_map: ObjectMap,
     pub(crate) server: Server,
 }
 
 impl Bucket {
     pub(crate) fn start() -> Self {
-        let shelf = Shelf::default();
-        let mut builder = S3ServiceBuilder::new(Shop(shelf.clone()));
+        let object_map = ObjectMap::default();
+        let mut builder = S3ServiceBuilder::new(Shop(object_map.clone()));
         builder.set_auth(SimpleAuth::from_single(KEY_ID, SECRET));
         let service = builder.build().into_shared();
         let handler: Handler = Arc::new(move |request| {
@@ -52,7 +52,7 @@ impl Bucket {
                 hyper::Response::from_parts(parts, body)
             })
         });
-        Self { shelf, server: Server::start(handler) }
+        Self { object_map, server: Server::start(handler) }
     }
 
     pub(crate) fn settings(&self) -> Settings {
@@ -87,7 +87,7 @@ pub(crate) fn noise(length: usize) -> Vec<u8> {
 
 /// The operations of S3 that are used.
 #[derive(Clone, Debug)]
-struct Shop(Shelf);
+struct Shop(ObjectMap);
 
 #[async_trait::async_trait]
 impl S3 for Shop {
@@ -142,7 +142,7 @@ impl S3 for Shop {
         let limit = input.max_keys.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap());
         let prefix = input.prefix.unwrap_or_default();
         let page = self.0.page(&prefix, input.delimiter.as_deref(), input.continuation_token.as_deref(), limit);
-        let object = |entry: crate::shelf::Entry| dto::Object {
+        let object = |entry: crate::object_map::Entry| dto::Object {
             key: Some(entry.key),
             size: Some(entry.size as i64),
             e_tag: Some(format!("\"{}\"", entry.etag)),
@@ -170,9 +170,9 @@ fn a_list_of_2500_keys_over_pages_is_complete_and_sorted_by_bytes() {
         ["train/a-b.jpg", "train/a.jpg", "train/a/b.jpg", "train/\u{e9}.jpg", "train/Z.jpg"].map(str::to_owned),
     );
     for key in &keys {
-        bucket.shelf.put(key, key.as_bytes());
+        bucket.object_map.put(key, key.as_bytes());
     }
-    bucket.shelf.put("training/other.jpg", "other");
+    bucket.object_map.put("training/other.jpg", "other");
     keys.sort_unstable_by(|a, b| a.as_bytes().cmp(b.as_bytes()));
     let mut counts = Vec::new();
     let listed = bucket.store().list("train/", &mut |count| counts.push(count)).unwrap();
@@ -190,7 +190,7 @@ fn many_folders_are_listed_side_by_side_and_none_is_lost() {
     let bucket = Bucket::start();
     let keys: Vec<_> = (0..1100).map(|number| format!("n{number:08}/deep/er/a.jpg")).collect();
     for key in &keys {
-        bucket.shelf.put(key, "a");
+        bucket.object_map.put(key, "a");
     }
     let listed = bucket.store().list("", &mut |_| {}).unwrap();
     assert_eq!(listed.into_iter().map(|object| object.key).collect::<Vec<_>>(), keys);
@@ -200,15 +200,15 @@ fn many_folders_are_listed_side_by_side_and_none_is_lost() {
 fn marks_of_folders_are_left_out_and_empty_objects_are_not() {
     let bucket = Bucket::start();
     for mark in ["train/", "train/cat/", "train/nothing/", "train/deep/", "train/deep/er/"] {
-        bucket.shelf.put(mark, "");
+        bucket.object_map.put(mark, "");
     }
     for number in 0..20 {
-        bucket.shelf.put(&format!("train/deep/er/{number}/"), "");
+        bucket.object_map.put(&format!("train/deep/er/{number}/"), "");
     }
-    bucket.shelf.put("train/cat/1.jpg", "cat");
-    bucket.shelf.put("train/empty.jpg", "");
-    bucket.shelf.put("train/deep/er/empty.jpg", "");
-    bucket.shelf.put("train/deep/er/7/seven.jpg", "7");
+    bucket.object_map.put("train/cat/1.jpg", "cat");
+    bucket.object_map.put("train/empty.jpg", "");
+    bucket.object_map.put("train/deep/er/empty.jpg", "");
+    bucket.object_map.put("train/deep/er/7/seven.jpg", "7");
     for prefix in ["", "train", "train/"] {
         let listed = bucket.store().list(prefix, &mut |_| {}).unwrap();
         let keys: Vec<_> = listed.iter().map(|object| object.key.as_str()).collect();
@@ -221,11 +221,11 @@ fn marks_of_folders_are_left_out_and_empty_objects_are_not() {
 fn empty_files_cost_no_request_each() {
     let bucket = Bucket::start();
     for number in 0..50 {
-        bucket.shelf.put(&format!("labels/{number}.txt"), "");
-        bucket.shelf.put(&format!("names/{number}"), "");
+        bucket.object_map.put(&format!("labels/{number}.txt"), "");
+        bucket.object_map.put(&format!("names/{number}"), "");
     }
     for number in 0..20 {
-        bucket.shelf.put(&format!("sets/{number}/labels/1.txt"), "");
+        bucket.object_map.put(&format!("sets/{number}/labels/1.txt"), "");
     }
     let store = bucket.store();
     bucket.server.asked();
@@ -236,7 +236,7 @@ fn empty_files_cost_no_request_each() {
 #[test]
 fn a_list_with_a_limit_ends_once_there_are_more_objects() {
     let bucket = Bucket::start();
-    (0..200).for_each(|number| bucket.shelf.put(&format!("{number:03}.jpg"), "a"));
+    (0..200).for_each(|number| bucket.object_map.put(&format!("{number:03}.jpg"), "a"));
     let store = bucket.store();
     assert_eq!(store.list_within("", 200, &mut |_| {}).unwrap().map(|objects| objects.len()), Some(200));
     assert_eq!(store.list_within("", 10, &mut |_| {}).unwrap(), None);
@@ -248,7 +248,7 @@ fn keys_with_percents_pluses_and_spaces_are_the_same_in_lists_and_reads() {
     let bucket = Bucket::start();
     let keys = ["a b/c+d.jpg", "a%20b/c%2Bd.jpg", "100%.jpg", "#?&=;.jpg", "\u{732b}/\u{e9}~'()*!.jpg", "a\\b\"<>.jpg"];
     for key in keys {
-        bucket.shelf.put(key, format!("bytes of {key}"));
+        bucket.object_map.put(key, format!("bytes of {key}"));
     }
     let store = bucket.store();
     let listed = store.list("", &mut |_| {}).unwrap();
@@ -264,7 +264,7 @@ fn keys_with_percents_pluses_and_spaces_are_the_same_in_lists_and_reads() {
 fn ranges_are_read_and_buffers_used_again() {
     let bucket = Bucket::start();
     let bytes = noise(300_000);
-    bucket.shelf.put("a.tar", bytes.clone());
+    bucket.object_map.put("a.tar", bytes.clone());
     let store = bucket.store();
     let object = store.head("a.tar").unwrap();
     let mut buf = vec![9; 10];
@@ -278,7 +278,7 @@ fn ranges_are_read_and_buffers_used_again() {
 fn requests_give_their_buffers_back_without_a_waiting_thread() {
     let bucket = Bucket::start();
     let bytes = noise(64 << 10);
-    bucket.shelf.put("a.tar", bytes.clone());
+    bucket.object_map.put("a.tar", bytes.clone());
     let store = bucket.store();
     let object = store.head("a.tar").unwrap();
     let (send, done) = std::sync::mpsc::channel();

@@ -13,7 +13,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::s3::{quick, read};
 use crate::server::Server;
-use crate::shelf::Shelf;
+use crate::object_map::ObjectMap;
 use crate::web::{Manners, handler};
 
 /// A server with a certificate of its own for `localhost`.
@@ -23,7 +23,7 @@ struct Trusted {
 }
 
 impl Trusted {
-    fn start(shelf: &Shelf) -> Self {
+    fn start(object_map: &ObjectMap) -> Self {
         let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let versions = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
@@ -31,7 +31,7 @@ impl Trusted {
         let config = versions.with_no_client_auth().with_single_cert(vec![cert.der().clone()], key.into()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("ca.pem"), cert.pem()).unwrap();
-        let server = Server::with_tls(handler(shelf, Manners::Good), Some(TlsAcceptor::from(Arc::new(config))));
+        let server = Server::with_tls(handler(object_map, Manners::Good), Some(TlsAcceptor::from(Arc::new(config))));
         Self { server, folder }
     }
 
@@ -50,9 +50,9 @@ impl Trusted {
 
 #[test]
 fn a_certificate_is_trusted_only_if_the_user_says_so() {
-    let shelf = Shelf::default();
-    shelf.put("private/a", "bytes");
-    let trusted = Trusted::start(&shelf);
+    let object_map = ObjectMap::default();
+    object_map.put("private/a", "bytes");
+    let trusted = Trusted::start(&object_map);
     let mut settings = trusted.settings();
     settings.web.bearers.insert("localhost".into(), Secret::new("hf_hunter2"));
     let store = Store::open(&trusted.url(), &settings).unwrap();
@@ -68,9 +68,9 @@ fn a_certificate_is_trusted_only_if_the_user_says_so() {
 
 #[test]
 fn a_redirect_leads_from_plain_text_to_tls_and_never_back() {
-    let shelf = Shelf::default();
-    shelf.put("a", "bytes");
-    let (plain, trusted) = (Server::start(handler(&shelf, Manners::Good)), Trusted::start(&shelf));
+    let object_map = ObjectMap::default();
+    object_map.put("a", "bytes");
+    let (plain, trusted) = (Server::start(handler(&object_map, Manners::Good)), Trusted::start(&object_map));
     let redirect_hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
     let settings = Settings { web: WebSettings { redirect_hosts, ..WebSettings::default() }, ..trusted.settings() };
     let to = |url: &str| format!("to/{}%2Fa", url.trim_end_matches('/').replace('/', "%2F"));

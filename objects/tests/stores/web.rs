@@ -13,7 +13,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use crate::faults::{Event, Fault};
 use crate::s3::{impatient, noise, quick, read};
 use crate::server::{Handler, Server};
-use crate::shelf::{Shelf, etag, range};
+use crate::object_map::{ObjectMap, etag, range};
 
 /// What a server of files can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,19 +32,19 @@ pub(crate) enum Manners {
 
 const MONDAY: &str = "Mon, 23 Nov 2026 10:00:00 GMT";
 
-fn start(shelf: &Shelf, manners: Manners) -> Server {
-    Server::start(handler(shelf, manners))
+fn start(object_map: &ObjectMap, manners: Manners) -> Server {
+    Server::start(handler(object_map, manners))
 }
 
-pub(crate) fn handler(shelf: &Shelf, manners: Manners) -> Handler {
-    let shelf = shelf.clone();
+pub(crate) fn handler(object_map: &ObjectMap, manners: Manners) -> Handler {
+    let object_map = object_map.clone();
     Arc::new(move |request| {
-        let answer = answer(&shelf, manners, &request.map(|_| ()));
+        let answer = answer(&object_map, manners, &request.map(|_| ()));
         Box::pin(async move { answer })
     })
 }
 
-fn answer(shelf: &Shelf, manners: Manners, request: &Request<()>) -> Response<Bytes> {
+fn answer(object_map: &ObjectMap, manners: Manners, request: &Request<()>) -> Response<Bytes> {
     let path = request.uri().path();
     let header = |name: &HeaderName| request.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
     let status = |status: StatusCode| Response::builder().status(status);
@@ -58,7 +58,7 @@ fn answer(shelf: &Shelf, manners: Manners, request: &Request<()>) -> Response<By
     if path.starts_with("/private") && header(&AUTHORIZATION).as_deref() != Some("Bearer hf_hunter2") {
         return status(StatusCode::UNAUTHORIZED).body(Bytes::new()).unwrap();
     }
-    let Some(bytes) = shelf.get(path.trim_start_matches('/')) else {
+    let Some(bytes) = object_map.get(path.trim_start_matches('/')) else {
         return status(StatusCode::NOT_FOUND).body(Bytes::new()).unwrap();
     };
     let version = etag(&bytes);
@@ -100,12 +100,12 @@ fn open(server: &Server) -> Arc<Store> {
 
 #[test]
 fn files_of_servers_of_all_manners_are_read() {
-    let shelf = Shelf::default();
+    let object_map = ObjectMap::default();
     let bytes = noise(100_000);
-    shelf.put("train/0.tar", bytes.clone());
-    shelf.put("empty", "");
+    object_map.put("train/0.tar", bytes.clone());
+    object_map.put("empty", "");
     for manners in [Manners::Good, Manners::Weak, Manners::Times, Manners::Nothing, Manners::NoHead] {
-        let server = start(&shelf, manners);
+        let server = start(&object_map, manners);
         let store = open(&server);
         let object = store.head("train/0.tar").unwrap();
         assert_eq!((object.size, object.version.is_some()), (100_000, manners != Manners::Nothing), "{manners:?}");
@@ -122,12 +122,12 @@ fn files_of_servers_of_all_manners_are_read() {
 #[test]
 fn rule_54_a_file_that_changed_is_a_changed_record() {
     for manners in [Manners::Good, Manners::Weak, Manners::Times, Manners::NoHead] {
-        let shelf = Shelf::default();
-        shelf.put("a", vec![1; 1000]);
-        let server = start(&shelf, manners);
+        let object_map = ObjectMap::default();
+        object_map.put("a", vec![1; 1000]);
+        let server = start(&object_map, manners);
         let store = open(&server);
         let object = store.head("a").unwrap();
-        shelf.put("a", vec![0; 1000]);
+        object_map.put("a", vec![0; 1000]);
         let error = store.read(&object, 10..20, 1000, &mut Vec::new()).unwrap_err();
         assert_eq!(error.kind, ReadErrorKind::Changed, "{manners:?}");
         assert_eq!(error.retry(), Retry::Never);
@@ -137,12 +137,12 @@ fn rule_54_a_file_that_changed_is_a_changed_record() {
 #[test]
 fn rule_54_a_file_that_changes_between_two_attempts_gives_no_mixture() {
     for manners in [Manners::Good, Manners::Weak, Manners::Times, Manners::Nothing] {
-        let shelf = Shelf::default();
-        shelf.put("a", vec![1; 1000]);
-        let server = start(&shelf, manners);
+        let object_map = ObjectMap::default();
+        object_map.put("a", vec![1; 1000]);
+        let server = start(&object_map, manners);
         let store = open(&server);
         let object = store.head("a").unwrap();
-        let changed = shelf.clone();
+        let changed = object_map.clone();
         let change = Event(Arc::new(move || changed.put("a", vec![0; 1000])));
         server.faults.next([Fault::ShortAndThen(change)]);
         let mut buf = Vec::new();
@@ -157,24 +157,24 @@ fn rule_54_a_file_that_changes_between_two_attempts_gives_no_mixture() {
 
 #[test]
 fn rule_54_without_versions_another_size_is_a_change() {
-    let shelf = Shelf::default();
-    shelf.put("a", vec![1; 1000]);
-    let server = start(&shelf, Manners::Nothing);
+    let object_map = ObjectMap::default();
+    object_map.put("a", vec![1; 1000]);
+    let server = start(&object_map, Manners::Nothing);
     let store = open(&server);
     let object = store.head("a").unwrap();
-    shelf.put("a", vec![1; 1001]);
+    object_map.put("a", vec![1; 1001]);
     let error = store.read(&object, 10..20, 1000, &mut Vec::new()).unwrap_err();
     assert_eq!(error.kind, ReadErrorKind::Changed);
 }
 
 #[test]
 fn a_file_of_a_server_without_ranges_is_read_once_to_its_end() {
-    let shelf = Shelf::default();
+    let object_map = ObjectMap::default();
     let bytes = noise(9 << 20);
-    shelf.put("a", bytes.clone());
-    shelf.put("b", noise(1000));
+    object_map.put("a", bytes.clone());
+    object_map.put("b", noise(1000));
     for manners in [Manners::Good, Manners::Weak, Manners::Times, Manners::Nothing] {
-        let server = start(&shelf, manners);
+        let server = start(&object_map, manners);
         let store = open(&server);
         let object = store.head("a").unwrap();
         server.faults.always(Some(Fault::Whole));
@@ -193,11 +193,11 @@ fn a_file_of_a_server_without_ranges_is_read_once_to_its_end() {
 
 #[test]
 fn a_file_that_is_too_large_to_be_kept_is_refused_by_name_and_not_begun_again() {
-    let shelf = Shelf::default();
+    let object_map = ObjectMap::default();
     for key in ["a", "b"] {
-        shelf.put(key, noise(5000));
+        object_map.put(key, noise(5000));
     }
-    let server = start(&shelf, Manners::Good);
+    let server = start(&object_map, Manners::Good);
     let store = Store::open(
         &server.url(),
         &Settings {
@@ -222,11 +222,11 @@ fn a_file_that_is_too_large_to_be_kept_is_refused_by_name_and_not_begun_again() 
 
 #[test]
 fn rule_54_bodies_that_end_early_or_late_give_no_wrong_bytes() {
-    let shelf = Shelf::default();
+    let object_map = ObjectMap::default();
     let bytes = noise(100_000);
-    shelf.put("a", bytes.clone());
+    object_map.put("a", bytes.clone());
     for manners in [Manners::Good, Manners::Weak, Manners::Times, Manners::Nothing] {
-        let server = start(&shelf, manners);
+        let server = start(&object_map, manners);
         let settings = Settings { retries: impatient(), ..Settings::default() };
         let store = Store::open(&server.url(), &settings).unwrap();
         let object = store.head("a").unwrap();
@@ -239,16 +239,16 @@ fn rule_54_bodies_that_end_early_or_late_give_no_wrong_bytes() {
 
 #[test]
 fn rule_54_what_arrived_is_kept_only_under_a_strong_version() {
-    let shelf = Shelf::default();
+    let object_map = ObjectMap::default();
     let bytes = noise(10_000);
-    shelf.put("a", bytes.clone());
+    object_map.put("a", bytes.clone());
     for (manners, again) in [
         (Manners::Good, "bytes=1500-1999"),
         (Manners::Weak, "bytes=1000-1999"),
         (Manners::Times, "bytes=1000-1999"),
         (Manners::Nothing, "bytes=1000-1999"),
     ] {
-        let server = start(&shelf, manners);
+        let server = start(&object_map, manners);
         let store = open(&server);
         let object = store.head("a").unwrap();
         server.asked();
@@ -261,7 +261,7 @@ fn rule_54_what_arrived_is_kept_only_under_a_strong_version() {
 
 #[test]
 fn a_server_cannot_list_and_the_error_says_what_to_do() {
-    let server = start(&Shelf::default(), Manners::Good);
+    let server = start(&ObjectMap::default(), Manners::Good);
     let error = open(&server).list("train/", &mut |_| {}).unwrap_err().to_string();
     assert!(error.contains("cannot list") && error.contains("{000..127}"), "{error}");
     assert_eq!(server.asked(), Vec::<String>::new(), "nothing is asked");
@@ -269,9 +269,9 @@ fn a_server_cannot_list_and_the_error_says_what_to_do() {
 
 #[test]
 fn redirects_stay_with_the_hosts_that_the_user_named() {
-    let shelf = Shelf::default();
-    shelf.put("a", "here");
-    let (here, there) = (start(&shelf, Manners::Good), start(&shelf, Manners::Good));
+    let object_map = ObjectMap::default();
+    object_map.put("a", "here");
+    let (here, there) = (start(&object_map, Manners::Good), start(&object_map, Manners::Good));
     let store = open(&here);
     assert_eq!(store.head("to/%2Fa").unwrap().size, 4, "to the same server");
     let away = format!("to/{}%2Fa", there.url().replace('/', "%2F"));
@@ -291,9 +291,9 @@ fn redirects_stay_with_the_hosts_that_the_user_named() {
 
 #[test]
 fn rule_54_a_token_goes_to_its_host_and_into_no_error() {
-    let shelf = Shelf::default();
-    shelf.put("private/a", "secret bytes");
-    let server = start(&shelf, Manners::Good);
+    let object_map = ObjectMap::default();
+    object_map.put("private/a", "secret bytes");
+    let server = start(&object_map, Manners::Good);
     let error = open(&server).head("private/a?sig=hunter3").unwrap_err();
     assert_eq!((error.kind, error.retry()), (ReadErrorKind::Storage, Retry::Later), "{error}");
     let mut settings = Settings { retries: quick(), ..Settings::default() };
@@ -301,7 +301,7 @@ fn rule_54_a_token_goes_to_its_host_and_into_no_error() {
     let store = Store::open(&server.url(), &settings).unwrap();
     let object = store.head("private/a?sig=hunter3").unwrap();
     assert_eq!(read(&store, &object, 0..12), b"secret bytes");
-    shelf.remove("private/a");
+    object_map.remove("private/a");
     let error = store.read(&object, 0..12, 12, &mut Vec::new()).unwrap_err();
     let texts = format!("{store:?} {error} {error:?} {} {settings:?}", error.locator);
     assert!(!texts.contains("hunter"), "{texts}");

@@ -31,7 +31,7 @@ use crate::decode::{Decoding, GpuLanes, MakeDecode, ORIGIN, Picture, Pool};
 use crate::follow::FollowSettings;
 use crate::meter::Meter;
 use crate::prefetch::readahead::Span;
-use crate::prefetch::shelf::Shelf;
+use crate::prefetch::memory_source::MemorySource;
 use crate::prefetch::{self, Patience, Prefetch};
 use crate::record::Input;
 use crate::settings::OnError;
@@ -82,7 +82,7 @@ struct Bench {
 }
 
 struct Setup {
-    shelf: Arc<Shelf>,
+    memory_source: Arc<MemorySource>,
     gates: Vec<(u8, channel::Receiver<()>)>,
     on_error: OnError,
     policy: LastBatchPolicy,
@@ -93,9 +93,9 @@ struct Setup {
 }
 
 impl Setup {
-    fn new(shelf: Shelf) -> Self {
+    fn new(memory_source: MemorySource) -> Self {
         Self {
-            shelf: Arc::new(shelf),
+            memory_source: Arc::new(memory_source),
             gates: Vec::new(),
             on_error: OnError::Skip,
             policy: LastBatchPolicy::Partial,
@@ -115,7 +115,7 @@ impl Setup {
     /// Batches of four pictures of six bytes.
     fn start(self) -> Bench {
         let shape = Shape { batch: 4, height: 1, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
-        let source = Arc::clone(&self.shelf) as Arc<dyn Source>;
+        let source = Arc::clone(&self.memory_source) as Arc<dyn Source>;
         let targets = Targets::new(Arc::clone(&source), None, (1, 1)).unwrap();
         let targets = if self.mixing.is_some() { targets.with_mixing().unwrap() } else { targets };
         let (schema, rooms) = (targets.schema().clone(), targets.rooms());
@@ -237,7 +237,7 @@ impl Bench {
         let (index, frame) = (ready.slot.index(), ready.slot.frame());
         let tally = view.column(index, 0);
         for (place, &record) in frame.records().iter().enumerate() {
-            let expected = u64::try_from(record).map_or((0, Vec::new()), |record| (1, Shelf::tally(record)));
+            let expected = u64::try_from(record).map_or((0, Vec::new()), |record| (1, MemorySource::tally(record)));
             assert_eq!((tally.validity()[place], tally.place(place)), (expected.0, &*expected.1), "place {place}");
         }
         let seen = (pixels, frame.records().to_vec(), frame.mask().to_vec());
@@ -267,7 +267,7 @@ fn returned(lease: u64, start: u64, end: u64) -> ReturnedRange {
 
 #[test]
 fn pictures_stand_in_their_places_whatever_the_order_in_which_they_were_decoded() {
-    let mut setup = Setup::new(Shelf::new(8));
+    let mut setup = Setup::new(MemorySource::new(8));
     let slow = setup.gate(1);
     let mut bench = setup.start();
     bench.lease(0, 0, 8);
@@ -285,7 +285,7 @@ fn pictures_stand_in_their_places_whatever_the_order_in_which_they_were_decoded(
 
 #[test]
 fn rule_5_stopping_gives_every_claim_and_every_slot_back() {
-    let mut setup = Setup::new(Shelf::new(40));
+    let mut setup = Setup::new(MemorySource::new(40));
     let slow = setup.gate(6);
     let mut bench = setup.start();
     bench.lease(0, 0, 10);
@@ -326,7 +326,7 @@ fn rule_5_stopping_gives_every_claim_and_every_slot_back() {
 
 #[test]
 fn rule_7_a_decoder_that_panics_is_an_outcome_of_the_picture_and_its_thread_lives_on() {
-    let mut bench = Setup::new(Shelf::new(100).without(&[97])).start();
+    let mut bench = Setup::new(MemorySource::new(100).without(&[97])).start();
     bench.lease(0, 96, 4);
     bench.lease(0, BAD.into(), 4);
     bench.prefetch.drained(1);
@@ -354,7 +354,7 @@ fn rule_7_a_decoder_that_panics_is_an_outcome_of_the_picture_and_its_thread_live
 
 #[test]
 fn rule_7_fail_tells_record_file_and_reason_and_nothing_further_is_published() {
-    let mut setup = Setup::new(Shelf::new(100));
+    let mut setup = Setup::new(MemorySource::new(100));
     setup.on_error = OnError::Fail;
     let mut bench = setup.start();
     bench.lease(0, BAD.into(), 8);
@@ -370,7 +370,7 @@ fn rule_7_fail_tells_record_file_and_reason_and_nothing_further_is_published() {
 
 #[test]
 fn rule_11_the_next_epoch_leaves_a_slot_for_records_that_come_back() {
-    let mut setup = Setup::new(Shelf::new(8));
+    let mut setup = Setup::new(MemorySource::new(8));
     setup.slots = 2;
     let mut bench = setup.start();
     bench.lease(0, 0, 4);
@@ -390,9 +390,9 @@ fn rule_11_the_next_epoch_leaves_a_slot_for_records_that_come_back() {
 
 #[test]
 fn rule_28_a_read_that_hangs_costs_its_record_alone() {
-    let shelf = Shelf::new(5);
-    let hangs = shelf.shut(1);
-    let mut setup = Setup::new(shelf);
+    let memory_source = MemorySource::new(5);
+    let hangs = memory_source.shut(1);
+    let mut setup = Setup::new(memory_source);
     // The test waits for so long; a thread that has nothing to wait for is never held up for as long.
     setup.read_timeout = Duration::from_secs(3);
     let mut bench = setup.start();

@@ -27,7 +27,7 @@ use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::{Decoding, GpuLanes, Pool};
 use crate::memory::Promises;
 use crate::place::PlaceRight;
-use crate::prefetch::shelf;
+use crate::prefetch::memory_source;
 use crate::publish::publish;
 use crate::record::EpochTurn;
 use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
@@ -310,7 +310,7 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
         let bytes = with_mask(number, size, at, &block(size, at, number % 8 + 1));
         let place = PlaceRight::new(place, None);
         let of = EpochTurn { epoch: 3, turn: Turn::first(number.into()) };
-        decoding.decode((0, number.into()), place, shelf::read(bytes), of, false);
+        decoding.decode((0, number.into()), place, memory_source::read(bytes), of, false);
     }
     let (mut places, mut origins) = (Vec::new(), vec![None; 16]);
     while places.len() < 16 {

@@ -7,7 +7,7 @@ use std::thread;
 use forebay_proto::Turn;
 
 use super::readahead::MOST_AHEAD;
-use super::shelf::Shelf;
+use super::memory_source::MemorySource;
 use super::*;
 use crate::cache::Keep;
 use crate::cache::admission::OVERHEAD;
@@ -16,13 +16,13 @@ use crate::record::{Content, Input, Position};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-fn start(shelf: &Arc<Shelf>, threads: usize) -> Arc<Prefetch> {
-    start_with(shelf, threads, None)
+fn start(memory_source: &Arc<MemorySource>, threads: usize) -> Arc<Prefetch> {
+    start_with(memory_source, threads, None)
 }
 
-fn start_with(shelf: &Arc<Shelf>, threads: usize, cache: Option<&Arc<Cache>>) -> Arc<Prefetch> {
+fn start_with(memory_source: &Arc<MemorySource>, threads: usize, cache: Option<&Arc<Cache>>) -> Arc<Prefetch> {
     let settings = ReadAheadSettings { threads, requests: 1, budget: 1 << 20, read_timeout: TIMEOUT };
-    Prefetch::start(Arc::clone(shelf) as Arc<dyn Source>, cache.cloned(), None, settings, 0).unwrap()
+    Prefetch::start(Arc::clone(memory_source) as Arc<dyn Source>, cache.cloned(), None, settings, 0).unwrap()
 }
 
 /// The bytes of a record that was read or kept as a file.
@@ -69,12 +69,12 @@ fn next_after_timeouts(prefetch: &Prefetch) -> (Position, Read) {
 
 #[test]
 fn records_come_in_order_from_many_threads_and_a_bad_one_is_an_outcome() {
-    let shelf = Arc::new(Shelf::new(100).without(&[3]));
-    let slow = shelf.shut(0);
-    let prefetch = start(&shelf, 4);
+    let memory_source = Arc::new(MemorySource::new(100).without(&[3]));
+    let slow = memory_source.shut(0);
+    let prefetch = start(&memory_source, 4);
     prefetch.lease(span(1, 0, 60));
     prefetch.lease(span(2, 60, 40));
-    shelf.begun(9);
+    memory_source.begun(9);
     drop(slow);
     for index in 0..100 {
         let (position, read) = next(&prefetch);
@@ -90,18 +90,18 @@ fn records_come_in_order_from_many_threads_and_a_bad_one_is_an_outcome() {
 
 #[test]
 fn rule_28_a_read_that_hangs_is_an_outcome_and_its_thread_is_replaced() {
-    let shelf = Arc::new(Shelf::new(3));
-    let hangs = shelf.shut(0);
-    let prefetch = start(&shelf, 1);
+    let memory_source = Arc::new(MemorySource::new(3));
+    let hangs = memory_source.shut(0);
+    let prefetch = start(&memory_source, 1);
     prefetch.lease(span(1, 0, 3));
-    shelf.begun(0);
+    memory_source.begun(0);
     assert!(matches!(prefetch.take(0, |_| true), TakenRead::Wait));
     let late = Instant::now() + 2 * TIMEOUT;
     prefetch.expire(late);
     assert_eq!(prefetch.replaced(), 1);
     assert!(prefetch.storage_wait(late).unwrap().reason.contains("0.jpg: the read does not come back"));
     // There was one thread, and it hangs: another one reads on, and shows that the storage is not to blame.
-    shelf.begun(2);
+    memory_source.begun(2);
     while prefetch.bytes_read() < 2 {
         thread::yield_now();
     }
@@ -119,8 +119,8 @@ fn rule_28_a_record_that_the_storage_never_gives_is_bad_alone_though_mosaics_sho
     let settings = ReadAheadSettings { threads: 2, requests: 1, budget: 1 << 20, read_timeout: TIMEOUT };
     // Behind the last one, no other read begins.
     for bad in [3, 59] {
-        let shelf = Arc::new(Shelf::new(60).failing(&[bad]));
-        let prefetch = Prefetch::start(shelf, None, Some(reads(1.0)), settings, 0).unwrap();
+        let memory_source = Arc::new(MemorySource::new(60).failing(&[bad]));
+        let prefetch = Prefetch::start(memory_source, None, Some(reads(1.0)), settings, 0).unwrap();
         prefetch.lease(span(1, 0, 60));
         let mut left_out = 0;
         for record in 0..60 {
@@ -133,7 +133,7 @@ fn rule_28_a_record_that_the_storage_never_gives_is_bad_alone_though_mosaics_sho
                 continue;
             };
             let of = EpochTurn { epoch: 0, turn: Turn::first(record) };
-            let whole = reads(1.0).read(&Shelf::new(60), of, u64::MAX, Vec::new(), |_| true).unwrap();
+            let whole = reads(1.0).read(&MemorySource::new(60), of, u64::MAX, Vec::new(), |_| true).unwrap();
             let drawn = whole.partners().unwrap().each_ref().map(|partner| partner.record);
             let expected = drawn.map(|partner| if partner == bad { record } else { partner });
             left_out += usize::from(drawn != expected);
@@ -147,8 +147,8 @@ fn rule_28_a_record_that_the_storage_never_gives_is_bad_alone_though_mosaics_sho
 #[test]
 fn rule_28_the_last_record_is_bad_if_the_storage_fails_it_and_still_gives_one_that_it_gave_before() {
     for threads in [1, 4] {
-        let shelf = Arc::new(Shelf::new(20).failing(&[19]));
-        let prefetch = start(&shelf, threads);
+        let memory_source = Arc::new(MemorySource::new(20).failing(&[19]));
+        let prefetch = start(&memory_source, threads);
         prefetch.lease(span(1, 0, 20));
         for record in 0..20 {
             let (position, read) = next_after_timeouts(&prefetch);
@@ -164,11 +164,11 @@ fn rule_28_the_last_record_is_bad_if_the_storage_fails_it_and_still_gives_one_th
 
 #[test]
 fn rule_28_a_read_that_hangs_at_the_end_is_an_outcome_once_a_probe_has_come_back() {
-    let shelf = Arc::new(Shelf::new(3));
-    let hangs = shelf.shut(2);
-    let prefetch = start(&shelf, 1);
+    let memory_source = Arc::new(MemorySource::new(3));
+    let hangs = memory_source.shut(2);
+    let prefetch = start(&memory_source, 1);
     prefetch.lease(span(1, 0, 3));
-    shelf.begun(2);
+    memory_source.begun(2);
     (0..2).for_each(|_| assert!(next(&prefetch).1.is_ok()));
     // Its thread is replaced, and the other one asks for a record again.
     prefetch.expire(Instant::now() + 2 * TIMEOUT);
@@ -180,11 +180,11 @@ fn rule_28_a_read_that_hangs_at_the_end_is_an_outcome_once_a_probe_has_come_back
 
 #[test]
 fn rule_5_a_probe_that_hangs_does_not_keep_a_stream_that_stops() {
-    let shelf = Arc::new(Shelf::new(3).failing(&[2]));
-    let prefetch = start(&shelf, 2);
+    let memory_source = Arc::new(MemorySource::new(3).failing(&[2]));
+    let prefetch = start(&memory_source, 2);
     prefetch.lease(span(1, 0, 3));
     (0..2).for_each(|_| assert!(next(&prefetch).1.is_ok()));
-    let hangs = [0, 1].map(|record| shelf.shut(record));
+    let hangs = [0, 1].map(|record| memory_source.shut(record));
     while !prefetch.shared.state.lock().ahead.is_probing() {
         look_later(&prefetch);
     }
@@ -199,8 +199,8 @@ fn rule_5_a_probe_that_hangs_does_not_keep_a_stream_that_stops() {
 
 #[test]
 fn a_buffer_is_read_into_again() {
-    let shelf = Arc::new(Shelf::new(50));
-    let prefetch = start(&shelf, 1);
+    let memory_source = Arc::new(MemorySource::new(50));
+    let prefetch = start(&memory_source, 1);
     let mut first = None;
     for record in 0..50 {
         prefetch.lease(span(record, record, 1));
@@ -212,9 +212,9 @@ fn a_buffer_is_read_into_again() {
 
 #[test]
 fn what_was_read_once_is_not_read_again_by_any_stream_that_shares_the_cache() {
-    let shelf = Arc::new(Shelf::new(20).without(&[3]));
+    let memory_source = Arc::new(MemorySource::new(20).without(&[3]));
     let cache = Arc::new(Cache::new(Keep::Encoded, 1 << 20));
-    let streams = [1, 4].map(|threads| start_with(&shelf, threads, Some(&cache)));
+    let streams = [1, 4].map(|threads| start_with(&memory_source, threads, Some(&cache)));
     for (lease, prefetch) in [(1, &streams[0]), (2, &streams[1]), (3, &streams[0])] {
         prefetch.lease(span(lease, 0, 20));
         for index in 0..20 {
@@ -224,7 +224,7 @@ fn what_was_read_once_is_not_read_again_by_any_stream_that_shares_the_cache() {
             }
         }
     }
-    assert_eq!(shelf.reads(), 22, "each good record once, and the bad one three times");
+    assert_eq!(memory_source.reads(), 22, "each good record once, and the bad one three times");
     assert_eq!(streams.map(|prefetch| prefetch.bytes_read()), [19, 0]);
     let figures = cache.figures();
     assert_eq!((figures.hits, figures.misses, figures.records), (38, 19, 19), "what cannot be read is no miss");
@@ -232,44 +232,44 @@ fn what_was_read_once_is_not_read_again_by_any_stream_that_shares_the_cache() {
 
 #[test]
 fn rule_04_a_lease_that_is_all_in_the_cache_is_passed_on_as_it_is_taken() {
-    let shelf = Arc::new(Shelf::new(1));
+    let memory_source = Arc::new(MemorySource::new(1));
     let cache = Arc::new(Cache::new(Keep::Encoded, 1 << 20));
     cache.offer(0, &[0]);
-    let prefetch = start_with(&shelf, 2, Some(&cache));
+    let prefetch = start_with(&memory_source, 2, Some(&cache));
     let len = 3 * MOST_AHEAD as u64;
     prefetch.lease(Span { turn: Arc::new(|_| Turn::first(0)), ..span(1, 0, len) });
     for index in 0..len {
         assert!(index + MOST_AHEAD as u64 >= len || prefetch.leases() == 1, "before {index} is taken");
         assert_eq!(next(&prefetch).0.index, index);
     }
-    assert_eq!((shelf.reads(), cache.figures().hits), (0, len));
+    assert_eq!((memory_source.reads(), cache.figures().hits), (0, len));
 }
 
 #[test]
 fn what_does_not_fit_into_the_cache_is_read_in_every_epoch() {
-    let shelf = Arc::new(Shelf::new(10));
+    let memory_source = Arc::new(MemorySource::new(10));
     let cache = Arc::new(Cache::new(Keep::Encoded, 4 * (1 + OVERHEAD)));
-    let prefetch = start_with(&shelf, 1, Some(&cache));
+    let prefetch = start_with(&memory_source, 1, Some(&cache));
     for lease in 1..=3 {
         prefetch.lease(span(lease, 0, 10));
         for index in 0..10 {
             assert_eq!(u64::from(file(&next(&prefetch).1.unwrap())[0]), index);
         }
     }
-    assert_eq!(shelf.reads(), 10 + 2 * 6, "the first four stay");
+    assert_eq!(memory_source.reads(), 10 + 2 * 6, "the first four stay");
     assert_eq!(cache.figures().bytes, cache.figures().budget);
 }
 
 #[test]
 fn rule_31_a_read_that_hangs_keeps_neither_the_cache_nor_what_was_read_ahead() {
-    let shelf = Arc::new(Shelf::new(3));
+    let memory_source = Arc::new(MemorySource::new(3));
     let cache = Arc::new(Cache::new(Keep::Encoded, 1 << 20));
     cache.offer(0, &[0]);
     let Some(Content::File(kept)) = cache.find(0) else { panic!("it is there") };
-    let hangs = shelf.shut(1);
-    let prefetch = start_with(&shelf, 1, Some(&cache));
+    let hangs = memory_source.shut(1);
+    let prefetch = start_with(&memory_source, 1, Some(&cache));
     prefetch.lease(span(1, 0, 3));
-    shelf.begun(1);
+    memory_source.begun(1);
     assert_eq!(Arc::strong_count(&kept), 3, "the test's, the cache's, and what lies ready");
     let gone = Arc::downgrade(&cache);
     drop((prefetch, cache));
@@ -279,13 +279,13 @@ fn rule_31_a_read_that_hangs_keeps_neither_the_cache_nor_what_was_read_ahead() {
 
 #[test]
 fn rule_5_closing_gives_back_what_was_not_taken_and_ends_the_threads() {
-    let shelf = Arc::new(Shelf::new(10));
-    let slow = shelf.shut(1);
-    let prefetch = start(&shelf, 2);
+    let memory_source = Arc::new(MemorySource::new(10));
+    let slow = memory_source.shut(1);
+    let prefetch = start(&memory_source, 2);
     prefetch.lease(span(1, 0, 6));
     prefetch.lease(span(2, 6, 4));
     assert_eq!(next(&prefetch).0.offset, 0);
-    shelf.begun(9);
+    memory_source.begun(9);
     assert_eq!(prefetch.close(), [(1, 1, 6), (2, 0, 4)]);
     drop(slow);
     let shared = Arc::downgrade(&prefetch.shared);

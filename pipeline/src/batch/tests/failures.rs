@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn rule_53_an_index_that_fails_fails_the_stream_and_no_record_is_bad_or_has_a_wrong_label() {
     for on_error in [OnError::Skip, OnError::Replace, OnError::Fail] {
-        let mut setup = Setup::new(Shelf::new(100).failing_at_label(6));
+        let mut setup = Setup::new(MemorySource::new(100).failing_at_label(6));
         setup.on_error = on_error;
         let mut bench = setup.start();
         bench.lease(0, 0, 12);

@@ -4,10 +4,10 @@ use super::*;
 
 #[test]
 fn rule_12_a_storage_that_does_not_give_what_drop_leaves_out_holds_up_no_epoch() {
-    let shelf = Shelf::new(20);
+    let memory_source = MemorySource::new(20);
     // One of the tail's reads fails for as long as it takes, and one hangs.
-    let hangs = shelf.shut(9);
-    let mut setup = Setup::new(shelf.failing(&[8]));
+    let hangs = memory_source.shut(9);
+    let mut setup = Setup::new(memory_source.failing(&[8]));
     setup.policy = LastBatchPolicy::Drop;
     let mut bench = setup.start();
     bench.lease(0, 0, 10);
@@ -29,7 +29,7 @@ fn rule_12_a_storage_that_does_not_give_what_drop_leaves_out_holds_up_no_epoch()
 
 #[test]
 fn rule_12_a_bad_record_of_the_last_batch_takes_one_that_would_be_left_out() {
-    let mut setup = Setup::new(Shelf::new(100));
+    let mut setup = Setup::new(MemorySource::new(100));
     let slow = setup.gate(BAD);
     setup.policy = LastBatchPolicy::Drop;
     let mut bench = setup.start();
@@ -44,7 +44,7 @@ fn rule_12_a_bad_record_of_the_last_batch_takes_one_that_would_be_left_out() {
 
 #[test]
 fn rule_12_drop_acks_the_last_records_as_dropped_and_needs_its_slot_no_more() {
-    let mut setup = Setup::new(Shelf::new(8));
+    let mut setup = Setup::new(MemorySource::new(8));
     (setup.policy, setup.slots) = (LastBatchPolicy::Drop, 1);
     let mut bench = setup.start();
     bench.lease(0, 0, 3);

@@ -16,7 +16,7 @@ pub(super) fn mixing() -> Mixing {
 }
 
 fn bench(records: u64, slots: u32) -> Bench {
-    let mut setup = Setup::new(Shelf::new(records));
+    let mut setup = Setup::new(MemorySource::new(records));
     (setup.policy, setup.slots, setup.mixing) = (LastBatchPolicy::Fill, slots, Some(mixing()));
     setup.start()
 }
@@ -51,14 +51,14 @@ fn rule_50_each_place_is_mixed_with_the_unmixed_one_before_it_and_copies_stay_as
     let (pixels, labels, weights) = mixed(&bench, first);
     let expected = [(0, 227), (225, 0), (226, 225), (227, 226)].map(|(own, other)| mean(own, other));
     assert!(pixels.iter().zip(expected).all(|(pixel, mean)| (f64::from(*pixel) - mean).abs() <= 1.0), "{pixels:?}");
-    assert_eq!(labels, [227, 0, 225, 226].map(|record| Shelf::new(230).label(record)));
+    assert_eq!(labels, [227, 0, 225, 226].map(|record| MemorySource::new(230).label(record)));
     assert_eq!(weights, [0, 225, 226, 227].map(weight));
 
     let last = bench.ready();
     assert_eq!((last.seq, last.valid, last.shown), (101, 2, 4));
     let (pixels, labels, weights) = mixed(&bench, last);
     assert_eq!(pixels[2..], [229, 229], "the copies show their record as it is");
-    assert_eq!(labels, [229, 228, 229, 229].map(|record| Shelf::new(230).label(record)));
+    assert_eq!(labels, [229, 228, 229, 229].map(|record| MemorySource::new(230).label(record)));
     assert_eq!(weights, [weight(228), weight(229), 1.0, 1.0]);
 }
 

@@ -4,7 +4,7 @@ use super::*;
 
 /// The first of two shards of nine records: four of its own, and a position without one.
 fn shard(policy: LastBatchPolicy) -> Bench {
-    let mut setup = Setup::new(Shelf::new(9));
+    let mut setup = Setup::new(MemorySource::new(9));
     setup.shard = Some(StaticShard { shard_id: 0, num_shards: 2, stick_to_shard: false });
     (setup.policy, setup.slots) = (policy, 1);
     setup.start()

@@ -50,7 +50,7 @@ fn of(ready: &FinishedBatch) -> (u64, u64) {
 
 #[test]
 fn rule_11_a_position_that_comes_back_late_gets_the_slot_of_the_youngest_later_batch() {
-    let mut setup = Setup::new(Shelf::new(60));
+    let mut setup = Setup::new(MemorySource::new(60));
     setup.slots = 4;
     let slow = setup.gate(15);
     let mut bench = setup.start();
@@ -78,7 +78,7 @@ fn rule_11_a_position_that_comes_back_late_gets_the_slot_of_the_youngest_later_b
 
 #[test]
 fn rule_11_a_shard_gives_back_what_is_behind_a_batch_that_gave_way_until_it_comes_again() {
-    let mut setup = Setup::new(Shelf::new(40));
+    let mut setup = Setup::new(MemorySource::new(40));
     setup.shard = Some(StaticShard { shard_id: 0, num_shards: 2, stick_to_shard: true });
     setup.slots = 4;
     let mut bench = setup.start();
@@ -108,7 +108,7 @@ fn rule_11_a_shard_gives_back_what_is_behind_a_batch_that_gave_way_until_it_come
 
 #[test]
 fn rule_11_a_later_batch_that_is_being_mixed_is_with_the_ring_before_it_is_asked_for() {
-    let mut setup = Setup::new(Shelf::new(60));
+    let mut setup = Setup::new(MemorySource::new(60));
     (setup.slots, setup.mixing) = (3, Some(mixes::mixing()));
     let mut bench = setup.start();
     bench.lease(0, 0, 4);

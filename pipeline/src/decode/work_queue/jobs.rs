@@ -11,7 +11,7 @@ use crate::decode::job::DecodeJob;
 use crate::decode::outcomes::Outcomes;
 use crate::decode::stream_pictures::StreamPictures;
 use crate::place::PlaceRight;
-use crate::prefetch::shelf;
+use crate::prefetch::memory_source;
 
 /// Makes jobs, each with its record's number and place, and sees which came to their end.
 pub(super) struct Jobs {
@@ -45,7 +45,7 @@ impl Jobs {
         let number = place.place();
         DecodeJob {
             at: (0, number),
-            content: shelf::read(content),
+            content: memory_source::read(content),
             place: PlaceRight::new(place, None),
             pictures: Arc::clone(&self.pictures),
             record: u64::from(number),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// Objects by key. A clone is the same shelf.
+/// Objects by key. A clone is the same map.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shelf(Arc<Mutex<BTreeMap<String, Vec<u8>>>>);
+pub(crate) struct ObjectMap(Arc<Mutex<BTreeMap<String, Vec<u8>>>>);
 
 /// An object of a list.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Page {
 /// Keys and prefixes of a page, as with S3.
 const PAGE: usize = 1000;
 
-impl Shelf {
+impl ObjectMap {
     pub(crate) fn put(&self, key: &str, bytes: impl Into<Vec<u8>>) {
         self.0.lock().insert(key.to_owned(), bytes.into());
     }

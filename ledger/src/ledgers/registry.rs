@@ -8,7 +8,7 @@ use crate::ledger::Ledger;
 
 /// See the module. A caller that gets a ledger to change it thereby touches it.
 #[derive(Debug, Default)]
-pub(super) struct Shelf {
+pub(super) struct Registry {
     by_name: BTreeMap<String, Ledger>,
     touched: Touched,
     /// When the next lease of each ledger expires.
@@ -20,9 +20,9 @@ pub(super) struct Shelf {
 /// Names of ledgers that were touched; some may be gone.
 #[derive(Debug, Default)]
 struct Touched {
-    /// Since the last [`expire`](Shelf::expire).
+    /// Since the last [`expire`](Registry::expire).
     since_expiry: BTreeSet<String>,
-    /// Since the last [`take_touched`](Shelf::take_touched).
+    /// Since the last [`take_touched`](Registry::take_touched).
     since_taken: BTreeSet<String>,
 }
 
@@ -33,12 +33,12 @@ struct Agenda {
     order: BTreeSet<(u64, String)>,
 }
 
-impl Shelf {
+impl Registry {
     /// These ledgers, all of them touched.
     pub(super) fn of(by_name: BTreeMap<String, Ledger>) -> Self {
-        let mut shelf = Self { by_name, ..Self::default() };
-        shelf.iter_mut().for_each(drop);
-        shelf
+        let mut registry = Self { by_name, ..Self::default() };
+        registry.iter_mut().for_each(drop);
+        registry
     }
 
     pub(super) fn contains(&self, name: &str) -> bool {
@@ -239,23 +239,23 @@ mod tests {
             for ledger in each.values_mut() {
                 ledger.take_changes("", &mut Vec::new());
             }
-            let (mut shelf, mut now) = (Shelf::of(each.clone()), 0);
-            shelf.expire(now);
-            shelf.take_touched();
+            let (mut registry, mut now) = (Registry::of(each.clone()), 0);
+            registry.expire(now);
+            registry.take_touched();
             for (sequence, (which, worker, doing, later)) in (1..).zip(steps) {
                 now += later;
                 let worker = format!("w{worker}");
-                act(shelf.get_mut(names[which]).unwrap(), &worker, doing, sequence, now);
+                act(registry.get_mut(names[which]).unwrap(), &worker, doing, sequence, now);
                 act(each.get_mut(names[which]).unwrap(), &worker, doing, sequence, now);
-                shelf.expire(now);
+                registry.expire(now);
                 for ledger in each.values_mut() {
                     ledger.expire(now);
                 }
-                let touched = shelf.take_touched();
+                let touched = registry.take_touched();
                 for (name, ledger) in &mut each {
                     let (mut changes, mut others) = (Vec::new(), Vec::new());
                     ledger.take_changes("", &mut changes);
-                    let same = shelf.shown_one(name).unwrap();
+                    let same = registry.shown_one(name).unwrap();
                     prop_assert_eq!(same.latest_update(), ledger.latest_update());
                     same.take_changes("", &mut others);
                     prop_assert_eq!(&changes, &others);
@@ -264,23 +264,23 @@ mod tests {
                     prop_assert!(!has_changed || touched.contains(name), "{} is not touched", name);
                     prop_assert!(has_changed || later > 0 || *name == names[which] || !touched.contains(name), "{} is", name);
                 }
-                prop_assert_eq!(shelf.next_deadline(), each.values().filter_map(Ledger::next_deadline).min());
+                prop_assert_eq!(registry.next_deadline(), each.values().filter_map(Ledger::next_deadline).min());
             }
         }
     }
 
     #[test]
     fn a_ledger_that_is_gone_is_named_once_and_is_never_due() {
-        let mut shelf = Shelf::of(BTreeMap::from([("a".to_owned(), ledger())]));
-        act(shelf.get_mut("a").unwrap(), "w", Act::Open, 1, 5);
-        act(shelf.get_mut("a").unwrap(), "w", Act::Acquire, 2, 5);
-        shelf.expire(5);
-        assert_eq!(shelf.next_deadline(), Some(1005));
-        assert!(shelf.remove("a").is_some() && shelf.get_mut("a").is_none());
-        shelf.expire(6);
-        assert_eq!((shelf.take_touched().len(), shelf.take_touched().len()), (1, 0));
-        assert_eq!(shelf.next_deadline(), None);
-        shelf.expire(2000);
-        assert!(shelf.take_touched().is_empty());
+        let mut registry = Registry::of(BTreeMap::from([("a".to_owned(), ledger())]));
+        act(registry.get_mut("a").unwrap(), "w", Act::Open, 1, 5);
+        act(registry.get_mut("a").unwrap(), "w", Act::Acquire, 2, 5);
+        registry.expire(5);
+        assert_eq!(registry.next_deadline(), Some(1005));
+        assert!(registry.remove("a").is_some() && registry.get_mut("a").is_none());
+        registry.expire(6);
+        assert_eq!((registry.take_touched().len(), registry.take_touched().len()), (1, 0));
+        assert_eq!(registry.next_deadline(), None);
+        registry.expire(2000);
+        assert!(registry.take_touched().is_empty());
     }
 }

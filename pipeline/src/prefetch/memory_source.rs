@@ -15,7 +15,7 @@ use super::loaded::Loaded;
 use super::{Buffer, Prefetch, ReadAheadSettings};
 
 #[derive(Debug)]
-pub(crate) struct Shelf {
+pub(crate) struct MemorySource {
     len: u64,
     missing: Vec<u64>,
     /// Records that the storage does not give.
@@ -29,7 +29,7 @@ pub(crate) struct Shelf {
     begun: (channel::Sender<u64>, channel::Receiver<u64>),
 }
 
-impl Shelf {
+impl MemorySource {
     pub(crate) fn new(len: u64) -> Self {
         let mut tally = Column::new(ColumnType::text());
         (0..len).for_each(|record| tally.push(&Self::tally(record)));
@@ -89,11 +89,11 @@ impl Shelf {
 /// A record's content, of these bytes, as the prefetch gives it.
 pub(crate) fn read(bytes: Vec<u8>) -> Buffer {
     let settings = ReadAheadSettings { threads: 1, requests: 1, budget: 1, read_timeout: Duration::from_secs(60) };
-    let prefetch = Prefetch::start(Arc::new(Shelf::new(0)), None, None, settings, 0).unwrap();
+    let prefetch = Prefetch::start(Arc::new(MemorySource::new(0)), None, None, settings, 0).unwrap();
     Buffer::new(Loaded::Read(bytes), 0, Arc::clone(&prefetch.shared))
 }
 
-impl Source for Shelf {
+impl Source for MemorySource {
     fn len(&self) -> u64 {
         self.len
     }
