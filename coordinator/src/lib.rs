@@ -15,7 +15,7 @@ mod served;
 mod service;
 mod store;
 pub mod suite;
-mod visitor;
+mod client_identity;
 
 pub use coordinator::{Clock, Coordinator, CoordinatorSettings, StartError, monotonic_clock};
 pub use copying::take_store_snapshot;
@@ -24,4 +24,4 @@ pub use service::LedgerService;
 pub use store::{
     EmbeddedStore, EtcdSettings, EtcdStore, MemoryStore, SnapshotError, Store, StoreError, StoreFault, StoreSnapshot,
 };
-pub use visitor::Visitor;
+pub use client_identity::ClientIdentity;

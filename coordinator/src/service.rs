@@ -13,11 +13,11 @@ use forebay_proto::v1::{
 };
 use tonic::{Response, Status, async_trait};
 
-use crate::visitor::Visitor;
+use crate::client_identity::ClientIdentity;
 
 /// The coordinator over gRPC. Wrap it in `forebay_proto::v1::ledger_server::LedgerServer`.
 ///
-/// If a connection gives a [`Visitor`] with a certificate, its requests may name only the workers that the certificate
+/// If a connection gives a [`ClientIdentity`] with a certificate, its requests may name only the workers that the certificate
 /// names (semantics rule 25).
 #[derive(Clone, Debug)]
 pub struct LedgerService(pub Handle);
@@ -31,13 +31,13 @@ macro_rules! serve {
 
             async fn news(&self, request: tonic::Request<NewsRequest>) -> Result<Response<UpdateFeed>, Status> {
                 let worker = request.get_ref().caller.as_ref().map(|caller| &*caller.worker);
-                Visitor::check_name(&request, worker)?;
+                ClientIdentity::check_name(&request, worker)?;
                 Ok(Response::new(self.0.updates(request.into_inner()).await?))
             }
 
             $(
                 async fn $rpc(&self, request: tonic::Request<$Request>) -> Result<Response<$Reply>, Status> {
-                    Visitor::check(&request)?;
+                    ClientIdentity::check(&request)?;
                     Ok(Response::new(self.0.call(request.into_inner()).await?))
                 }
             )*

@@ -2,7 +2,7 @@
 //! checks.
 
 mod earlier;
-mod guests;
+mod connections;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use tonic_health::ServingStatus;
 
 use crate::daemon::Daemon;
 use crate::descriptors::Shares;
-use crate::guest::SIGN_OF_LIFE;
+use crate::connection::SIGN_OF_LIFE;
 use crate::socket_name::SocketName;
 use earlier::Earlier;
 
@@ -112,7 +112,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: 
     };
     let service = ControlServer::new(Service { daemon, socket: ring, earlier: Arc::clone(&earlier) })
         .max_decoding_message_size(REQUEST);
-    let guests = guests::guests(listener, Shares::of_process().control());
+    let connections = connections::connections(listener, Shares::of_process().control());
     let served = tonic::transport::Server::builder()
         .concurrency_limit_per_connection(AT_ONCE)
         .max_concurrent_streams(u32::try_from(AT_ONCE).ok())
@@ -120,7 +120,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: 
         .http2_keepalive_timeout(Some(SIGN_OF_LIFE))
         .add_service(health)
         .add_service(service)
-        .serve_with_incoming(guests);
+        .serve_with_incoming(connections);
     tokio::select! {
         ended = served => ended.map_err(std::io::Error::other),
         never = readiness => never,

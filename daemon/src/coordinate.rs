@@ -36,7 +36,7 @@ pub use place::{NoPlace, Place, PlaceError};
 use crate::config::{Metrics, Surroundings};
 use crate::daemon::ledgers::NoFolder;
 use crate::descriptors;
-use crate::guest::SIGN_OF_LIFE;
+use crate::connection::SIGN_OF_LIFE;
 use crate::service_manager::{notify, watch};
 use crate::signals::{EndedBy, Signals};
 use crate::telemetry::{EndpointError, MetricsEndpoint, process};
@@ -180,7 +180,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
     };
     let handle = Coordinator::start(store, monotonic_clock(), times)?;
     let metrics = settings.metrics.as_ref().map(|place| MetricsEndpoint::bind(place, Path::new("."))).transpose()?;
-    let (guests, doors) = accept::listen(&settings.listen, tls).await?;
+    let (connections, doors) = accept::listen(&settings.listen, tls).await?;
     let master = master::serve(&settings.master, handle.clone()).await?;
 
     let registry = Arc::new(Registry::default());
@@ -207,7 +207,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
         .add_service(health)
         .add_service(InterceptedService::new(ledgers, check.clone()))
         .add_optional_service(settings.reflection.then(|| InterceptedService::new(reflection::service(), check)))
-        .serve_with_incoming_shutdown(ReceiverStream::new(guests), async {
+        .serve_with_incoming_shutdown(ReceiverStream::new(connections), async {
             // It is told to end, or its owner is gone.
             ended.await.ok();
         });

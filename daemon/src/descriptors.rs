@@ -3,7 +3,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::visitors::Visitors;
+use crate::connection_limits::ConnectionLimits;
 
 /// What each kind of connection may take together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,28 +46,28 @@ impl Shares {
         }
     }
 
-    pub(crate) fn askers(self) -> Visitors {
-        Visitors::new(self.askers.min(16), self.askers)
+    pub(crate) fn askers(self) -> ConnectionLimits {
+        ConnectionLimits::new(self.askers.min(16), self.askers)
     }
 
-    pub(crate) fn waiting(self) -> Visitors {
-        Visitors::new(self.waiting.min(256), self.waiting)
+    pub(crate) fn waiting(self) -> ConnectionLimits {
+        ConnectionLimits::new(self.waiting.min(256), self.waiting)
     }
 
-    pub(crate) fn control(self) -> Visitors {
-        Visitors::new(self.control.min(16), self.control)
+    pub(crate) fn control(self) -> ConnectionLimits {
+        ConnectionLimits::new(self.control.min(16), self.control)
     }
 
     /// Connections of daemons to a coordinator, which has descriptors for nothing else: half of them.
-    pub(crate) fn daemons() -> Visitors {
+    pub(crate) fn daemons() -> ConnectionLimits {
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let all = usize::try_from(limit / 2).unwrap_or(usize::MAX).clamp(8, 1 << 17);
         // A machine may have many private daemons, and many machines may be behind one address.
-        Visitors::new((all / 2).max(4), all)
+        ConnectionLimits::new((all / 2).max(4), all)
     }
 
-    pub(crate) fn metrics(self) -> Visitors {
-        Visitors::new(self.metrics, self.metrics)
+    pub(crate) fn metrics(self) -> ConnectionLimits {
+        ConnectionLimits::new(self.metrics, self.metrics)
     }
 }
 

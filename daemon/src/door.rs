@@ -14,7 +14,7 @@ use forebay_ring::{
 use crate::accepting::Accepting;
 use crate::daemon::{AdmissionRefusal, Daemon, Request};
 use crate::descriptors::Shares;
-use crate::visitors::Visit;
+use crate::connection_limits::ConnectionPlace;
 use readiness::Readiness;
 
 /// How long a connection may take to ask for a stream.
@@ -60,7 +60,7 @@ pub(crate) async fn listen(daemon: Arc<Daemon>, listener: Listener) -> std::io::
 }
 
 /// Comes when a trainer that waits for its stream has hung up, or has to make place for others that wait as well.
-fn given_up(socket: &Socket, mut place: Visit) -> impl Future<Output = Option<AdmissionRefusal>> + use<> {
+fn given_up(socket: &Socket, mut place: ConnectionPlace) -> impl Future<Output = Option<AdmissionRefusal>> + use<> {
     let watch = Readiness::of(socket);
     async move {
         let hung_up = async {

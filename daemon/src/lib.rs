@@ -11,7 +11,7 @@ mod descriptors;
 mod door;
 mod folder;
 mod group;
-mod guest;
+mod connection;
 mod registry;
 pub mod serve;
 mod service_manager;
@@ -19,7 +19,7 @@ mod signals;
 mod socket_name;
 pub mod suspects;
 mod telemetry;
-mod visitors;
+mod connection_limits;
 
 pub use daemon::ledgers::{LEDGERS, LedgersError, forget_run};
 pub use daemon::{DEFAULT_RUN, DaemonError, OpenError, open_dataset};

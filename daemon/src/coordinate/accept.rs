@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::Visitor;
+use forebay_coordinator::ClientIdentity;
 use forebay_ledger_client::ServerTls;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -20,8 +20,8 @@ use super::place::{Door, Place, PlaceError};
 use super::refusals::Refusals;
 use crate::accepting::Accepting;
 use crate::descriptors::Shares;
-use crate::guest::Guest;
-use crate::visitors::{Visit, Visitors};
+use crate::connection::Connection;
+use crate::connection_limits::{ConnectionPlace, ConnectionLimits};
 
 /// Bytes in both directions.
 pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -29,14 +29,14 @@ pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
 /// A connection that gRPC may be spoken on.
-pub(super) type DaemonGuest = Guest<Box<dyn Wire>, Visitor>;
+pub(super) type DaemonConnection = Connection<Box<dyn Wire>, ClientIdentity>;
 
 /// How long the beginning of TLS may take.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 /// Connections that wait for gRPC to take them.
 const WAITING: usize = 64;
 
-type Guests = mpsc::Sender<io::Result<DaemonGuest>>;
+type ConnectionSender = mpsc::Sender<io::Result<DaemonConnection>>;
 
 /// Listens at all of these places. Connections are accepted until the second value is dropped.
 ///
@@ -45,17 +45,17 @@ type Guests = mpsc::Sender<io::Result<DaemonGuest>>;
 pub(super) async fn listen(
     places: &[Place],
     tls: Option<Arc<ServerTls>>,
-) -> Result<(mpsc::Receiver<io::Result<DaemonGuest>>, JoinSet<()>), PlaceError> {
-    let (guests, accepted) = mpsc::channel(WAITING);
+) -> Result<(mpsc::Receiver<io::Result<DaemonConnection>>, JoinSet<()>), PlaceError> {
+    let (connections, accepted) = mpsc::channel(WAITING);
     let mut accepting = JoinSet::new();
-    let visitors = Shares::daemons();
+    let limits = Shares::daemons();
     for place in places {
         match place.bind().await? {
             Door::Network(listener) => {
-                accepting.spawn(of_network(listener, tls.clone(), visitors.clone(), guests.clone()));
+                accepting.spawn(of_network(listener, tls.clone(), limits.clone(), connections.clone()));
             }
             Door::Socket(listener, name) => {
-                let accept = of_socket(listener, visitors.clone(), guests.clone());
+                let accept = of_socket(listener, limits.clone(), connections.clone());
                 accepting.spawn(async move {
                     accept.await;
                     drop(name);
@@ -66,19 +66,19 @@ pub(super) async fn listen(
     Ok((accepted, accepting))
 }
 
-async fn of_network(listener: TcpListener, tls: Option<Arc<ServerTls>>, visitors: Visitors, guests: Guests) {
+async fn of_network(listener: TcpListener, tls: Option<Arc<ServerTls>>, limits: ConnectionLimits, connections: ConnectionSender) {
     let mut accepting = Accepting::new("the coordinator's address");
     let refusals = Arc::new(Mutex::new(Refusals::default()));
     loop {
-        let room = visitors.room().await;
+        let room = limits.room().await;
         let (stream, from) = accepting.next(|| listener.accept()).await;
-        let visit = room.enter(number(from.ip()));
-        let (tls, guests, refusals) = (tls.clone(), guests.clone(), Arc::clone(&refusals));
+        let place = room.enter(number(from.ip()));
+        let (tls, connections, refusals) = (tls.clone(), connections.clone(), Arc::clone(&refusals));
         // A connection that begins slowly holds up no other.
         tokio::spawn(async move {
-            match timeout(HANDSHAKE, begin(stream, tls, visit)).await.map_err(io::Error::from).flatten() {
+            match timeout(HANDSHAKE, begin(stream, tls, place)).await.map_err(io::Error::from).flatten() {
                 // If the coordinator ends, the connection is dropped.
-                Ok(guest) => drop(guests.send(Ok(guest)).await),
+                Ok(connection) => drop(connections.send(Ok(connection)).await),
                 Err(error) => {
                     let times = refusals.lock().worth_a_line(from.ip(), &error.to_string(), Instant::now());
                     if let Some(times) = times {
@@ -90,27 +90,27 @@ async fn of_network(listener: TcpListener, tls: Option<Arc<ServerTls>>, visitors
     }
 }
 
-async fn begin(stream: TcpStream, tls: Option<Arc<ServerTls>>, visit: Visit) -> io::Result<DaemonGuest> {
+async fn begin(stream: TcpStream, tls: Option<Arc<ServerTls>>, place: ConnectionPlace) -> io::Result<DaemonConnection> {
     stream.set_nodelay(true)?;
-    let Some(tls) = tls else { return Ok(Guest::new(Box::new(stream), Visitor::default(), visit)) };
+    let Some(tls) = tls else { return Ok(Connection::new(Box::new(stream), ClientIdentity::default(), place)) };
     let stream = TlsAcceptor::from(tls.now()).accept(stream).await?;
     let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
-    let visitor = shown.map_or_else(Visitor::default, |own| Visitor::certified(own.clone().into_owned()));
-    Ok(Guest::new(Box::new(stream), visitor, visit))
+    let identity = shown.map_or_else(ClientIdentity::default, |own| ClientIdentity::certified(own.clone().into_owned()));
+    Ok(Connection::new(Box::new(stream), identity, place))
 }
 
-async fn of_socket(listener: UnixListener, visitors: Visitors, guests: Guests) {
+async fn of_socket(listener: UnixListener, limits: ConnectionLimits, connections: ConnectionSender) {
     let mut accepting = Accepting::new("the coordinator's socket");
     loop {
-        let room = visitors.room().await;
+        let room = limits.room().await;
         let accept = || async {
             let (stream, _) = listener.accept().await?;
             let user = stream.peer_cred()?.uid();
             Ok::<(UnixStream, u32), io::Error>((stream, user))
         };
         let (stream, user) = accepting.next(accept).await;
-        let guest = Guest::new(Box::new(stream) as Box<dyn Wire>, Visitor::default(), room.enter(user));
-        if guests.send(Ok(guest)).await.is_err() {
+        let connection = Connection::new(Box::new(stream) as Box<dyn Wire>, ClientIdentity::default(), room.enter(user));
+        if connections.send(Ok(connection)).await.is_err() {
             return;
         }
     }

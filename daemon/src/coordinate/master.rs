@@ -30,7 +30,7 @@ use tonic::{Request, Response, Status, async_trait};
 
 use super::accept;
 use super::place::{Place, PlaceError};
-use crate::guest::SIGN_OF_LIFE;
+use crate::connection::SIGN_OF_LIFE;
 
 /// Where clients of `ElasticDL` are served, and how long they may take.
 #[derive(Clone, Debug)]
@@ -81,14 +81,14 @@ pub(super) async fn serve(settings: &MasterSettings, handle: Handle) -> Result<O
     if settings.listen.is_empty() {
         return Ok(None);
     }
-    let (guests, doors) = accept::listen(&settings.listen, None).await?;
+    let (connections, doors) = accept::listen(&settings.listen, None).await?;
     let (end, ended) = oneshot::channel::<()>();
     let served = Server::builder()
         .http2_keepalive_interval(Some(SIGN_OF_LIFE))
         .http2_keepalive_timeout(Some(SIGN_OF_LIFE))
         .tcp_nodelay(true)
         .add_service(MasterServer::new(ElasticdlMaster(handle)))
-        .serve_with_incoming_shutdown(ReceiverStream::new(guests), async {
+        .serve_with_incoming_shutdown(ReceiverStream::new(connections), async {
             // It is told to end, or its owner is gone.
             ended.await.ok();
         });

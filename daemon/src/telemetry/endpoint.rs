@@ -26,7 +26,7 @@ use tokio::net::{TcpListener, UnixListener};
 use crate::accepting::Accepting;
 use crate::config::Metrics;
 use crate::descriptors::Shares;
-use crate::visitors::Visit;
+use crate::connection_limits::ConnectionPlace;
 
 /// A bound socket that is not served yet: binding can fail before anything else has started. A Unix socket's name is removed
 /// when it is dropped.
@@ -101,10 +101,10 @@ impl MetricsEndpoint {
 
     /// Answers until it is dropped, each time after `refresh`.
     pub(crate) async fn serve<R: Future<Output = ()>>(self, registry: Arc<Registry>, refresh: impl Fn() -> R) {
-        let visitors = Shares::of_process().metrics();
+        let limits = Shares::of_process().metrics();
         let mut accepting = Accepting::new("metrics");
         loop {
-            let room = visitors.room().await;
+            let room = limits.room().await;
             let registry = Arc::clone(&registry);
             let render = move || registry.render();
             match &self.listener {
@@ -158,7 +158,7 @@ fn bind_unix(path: PathBuf) -> Result<MetricsEndpoint, EndpointError> {
 }
 
 /// Serves one connection in a task of its own.
-fn answer<S, R>(stream: S, mut visit: Visit, render: R)
+fn answer<S, R>(stream: S, mut place: ConnectionPlace, render: R)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     R: Fn() -> String + Send + Sync + 'static,
@@ -171,7 +171,7 @@ where
             ended = http.serve_connection(TokioIo::new(stream), service) => if let Err(error) = ended {
                 tracing::debug!(%error, "a connection for metrics ended early");
             },
-            () = visit.lost() => tracing::debug!("a connection for metrics made place for a later one"),
+            () = place.lost() => tracing::debug!("a connection for metrics made place for a later one"),
             () = tokio::time::sleep(TIMEOUT) => tracing::debug!("a connection for metrics took too long"),
         }
     });

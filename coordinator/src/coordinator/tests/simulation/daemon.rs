@@ -12,7 +12,7 @@ use forebay_proto::v1::{
 
 use super::server::TIMES;
 use super::stored::name_of;
-use super::trainer::Visitors;
+use super::trainer::AttachedTrainers;
 use super::wire::{Answer, Ask, Message, Told};
 use crate::suite::{Invariant, Random, Violation};
 use forebay_ledger_client::CallError;
@@ -60,7 +60,7 @@ pub(super) struct SimulatedDaemon {
     pub(super) is_done: bool,
     /// All epochs below this one are complete.
     floor: u64,
-    pub(super) trainers: Visitors,
+    pub(super) trainers: AttachedTrainers,
 }
 
 /// A command that waits for its answer.
@@ -113,7 +113,7 @@ impl SimulatedDaemon {
             aim: 0,
             is_done: false,
             floor: 0,
-            trainers: Visitors::default(),
+            trainers: AttachedTrainers::default(),
         }
     }
 

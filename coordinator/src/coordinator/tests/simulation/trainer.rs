@@ -15,7 +15,7 @@ pub(super) struct SimulatedTrainer {
 
 /// The trainers at a daemon, by their numbers.
 #[derive(Debug, Default)]
-pub(super) struct Visitors {
+pub(super) struct AttachedTrainers {
     /// They have come, and bring this.
     arrived: Vec<(u64, Vec<AckItem>)>,
     /// The ledger is being told what they brought.
@@ -26,7 +26,7 @@ pub(super) struct Visitors {
     here: BTreeSet<u64>,
 }
 
-impl Visitors {
+impl AttachedTrainers {
     pub(super) fn arrive(&mut self, number: u64, given: Vec<AckItem>) {
         self.arrived.push((number, given));
     }

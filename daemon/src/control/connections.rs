@@ -7,22 +7,22 @@ use futures_util::stream::unfold;
 use tokio::net::{UnixListener, UnixStream};
 
 use crate::accepting::Accepting;
-use crate::guest::Guest;
-use crate::visitors::Visitors;
+use crate::connection::Connection;
+use crate::connection_limits::ConnectionLimits;
 
 /// The connections of a socket, without end.
-pub(super) fn guests(
+pub(super) fn connections(
     listener: UnixListener,
-    visitors: Visitors,
-) -> impl Stream<Item = io::Result<Guest<UnixStream, ()>>> {
-    unfold((listener, visitors, Accepting::new("the control socket")), async |(listener, visitors, mut accepting)| {
-        let room = visitors.room().await;
+    limits: ConnectionLimits,
+) -> impl Stream<Item = io::Result<Connection<UnixStream, ()>>> {
+    unfold((listener, limits, Accepting::new("the control socket")), async |(listener, limits, mut accepting)| {
+        let room = limits.room().await;
         let accept = || async {
             let (stream, _) = listener.accept().await?;
             let user = stream.peer_cred()?.uid();
             Ok((stream, user))
         };
         let (stream, user) = accepting.next(accept).await;
-        Some((Ok(Guest::new(stream, (), room.enter(user))), (listener, visitors, accepting)))
+        Some((Ok(Connection::new(stream, (), room.enter(user))), (listener, limits, accepting)))
     })
 }

@@ -11,10 +11,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// The connections of a socket.
 #[derive(Clone, Debug)]
-pub(crate) struct Visitors {
+pub(crate) struct ConnectionLimits {
     of_user: usize,
     in_all: usize,
-    table: Arc<Mutex<VisitorTable>>,
+    table: Arc<Mutex<ConnectionTable>>,
     /// One more than may be there: the next one, for which another makes place.
     room: Arc<Semaphore>,
 }
@@ -22,27 +22,27 @@ pub(crate) struct Visitors {
 /// Room for one more connection.
 #[derive(Debug)]
 pub(crate) struct Room {
-    visitors: Visitors,
+    limits: ConnectionLimits,
     permit: OwnedSemaphorePermit,
 }
 
 #[derive(Debug, Default)]
-struct VisitorTable {
+struct ConnectionTable {
     next: u64,
     by_user: HashMap<u32, VecDeque<(u64, oneshot::Sender<()>)>>,
 }
 
 /// A connection's place, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Visit {
-    table: Arc<Mutex<VisitorTable>>,
+pub(crate) struct ConnectionPlace {
+    table: Arc<Mutex<ConnectionTable>>,
     user: u32,
     number: u64,
     lost: oneshot::Receiver<()>,
     _room: OwnedSemaphorePermit,
 }
 
-impl Visitors {
+impl ConnectionLimits {
     /// The most connections of one user, and in total.
     pub(crate) fn new(of_user: usize, in_all: usize) -> Self {
         let in_all = in_all.max(1);
@@ -52,14 +52,14 @@ impl Visitors {
     /// Waits until there is room for one more.
     pub(crate) async fn room(&self) -> Room {
         let permit = Arc::clone(&self.room).acquire_owned().await;
-        Room { visitors: self.clone(), permit: permit.expect("it is never closed") }
+        Room { limits: self.clone(), permit: permit.expect("it is never closed") }
     }
 }
 
 impl Room {
     /// Gives a connection of this user a place, if need be that of another one.
-    pub(crate) fn enter(self, user: u32) -> Visit {
-        let Self { visitors: Visitors { of_user, in_all, table: shared, .. }, permit } = self;
+    pub(crate) fn enter(self, user: u32) -> ConnectionPlace {
+        let Self { limits: ConnectionLimits { of_user, in_all, table: shared, .. }, permit } = self;
         let (keep, lost) = oneshot::channel();
         let mut table = shared.lock();
         let number = table.next;
@@ -75,11 +75,11 @@ impl Room {
             most.pop_front();
         }
         drop(table);
-        Visit { table: shared, user, number, lost, _room: permit }
+        ConnectionPlace { table: shared, user, number, lost, _room: permit }
     }
 }
 
-impl Visit {
+impl ConnectionPlace {
     /// Comes when the place went to a later one.
     pub(crate) async fn lost(&mut self) {
         std::future::poll_fn(|context| self.poll_lost(context)).await;
@@ -92,7 +92,7 @@ impl Visit {
     }
 }
 
-impl Drop for Visit {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         let mut table = self.table.lock();
         if let Some(own) = table.by_user.get_mut(&self.user) {
@@ -110,44 +110,44 @@ mod tests {
 
     use super::*;
 
-    fn enter(visitors: &Visitors, user: u32) -> Visit {
-        visitors.room().now_or_never().expect("there is room").enter(user)
+    fn enter(limits: &ConnectionLimits, user: u32) -> ConnectionPlace {
+        limits.room().now_or_never().expect("there is room").enter(user)
     }
 
-    fn lost(visits: &mut [Visit]) -> Vec<usize> {
-        let lost = visits.iter_mut().enumerate().filter_map(|(index, visit)| {
+    fn lost(visits: &mut [ConnectionPlace]) -> Vec<usize> {
+        let lost = visits.iter_mut().enumerate().filter_map(|(index, place)| {
             // One that is lost stays so, but may be asked once.
-            visit.lost().now_or_never().map(|()| index)
+            place.lost().now_or_never().map(|()| index)
         });
         lost.collect()
     }
 
     #[test]
     fn the_oldest_connection_of_a_user_makes_place_and_no_other_user_s() {
-        let visitors = Visitors::new(16, 100);
-        let mut other = enter(&visitors, 1);
-        let mut own: Vec<Visit> = (0..16).map(|_| enter(&visitors, 2)).collect();
+        let limits = ConnectionLimits::new(16, 100);
+        let mut other = enter(&limits, 1);
+        let mut own: Vec<ConnectionPlace> = (0..16).map(|_| enter(&limits, 2)).collect();
         assert_eq!(lost(&mut own), [0; 0]);
-        own.push(enter(&visitors, 2));
+        own.push(enter(&limits, 2));
         assert_eq!(lost(&mut own), [0]);
         own.remove(0);
         assert!(other.lost().now_or_never().is_none());
         drop((own, other));
-        assert!(visitors.table.lock().by_user.is_empty());
+        assert!(limits.table.lock().by_user.is_empty());
     }
 
     #[test]
     fn in_all_the_user_with_the_most_connections_makes_place() {
-        let visitors = Visitors::new(4, 6);
-        let mut many: Vec<Visit> = (0..4).map(|_| enter(&visitors, 1)).collect();
-        let mut few: Vec<Visit> = (2..5).map(|user| enter(&visitors, user)).collect();
+        let limits = ConnectionLimits::new(4, 6);
+        let mut many: Vec<ConnectionPlace> = (0..4).map(|_| enter(&limits, 1)).collect();
+        let mut few: Vec<ConnectionPlace> = (2..5).map(|user| enter(&limits, user)).collect();
         assert_eq!((lost(&mut many), lost(&mut few)), (vec![0], vec![]));
-        assert!(visitors.room().now_or_never().is_none(), "the one that is to make place is still there");
+        assert!(limits.room().now_or_never().is_none(), "the one that is to make place is still there");
         many.remove(0);
-        few.push(enter(&visitors, 5));
+        few.push(enter(&limits, 5));
         assert_eq!((lost(&mut many), lost(&mut few)), (vec![0], vec![]));
         drop(many);
-        let mut again: Vec<Visit> = (0..2).map(|_| enter(&visitors, 1)).collect();
+        let mut again: Vec<ConnectionPlace> = (0..2).map(|_| enter(&limits, 1)).collect();
         assert_eq!((lost(&mut again), lost(&mut few)), (vec![], vec![]), "places that are given back are free");
     }
 }

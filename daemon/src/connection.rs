@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 use tonic::transport::server::Connected;
 
-use crate::visitors::Visit;
+use crate::connection_limits::ConnectionPlace;
 
 /// How long nothing may come. A client that waits for an answer is asked for a sign of life more often than that.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -18,22 +18,22 @@ pub(crate) const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
 /// One connection, and the information about it that requests carry.
 #[derive(Debug)]
-pub(crate) struct Guest<S, I> {
+pub(crate) struct Connection<S, I> {
     stream: S,
     info: I,
     /// Nothing when its place went to a later one.
-    visit: Option<Visit>,
+    place: Option<ConnectionPlace>,
     silence: Pin<Box<Sleep>>,
 }
 
-impl<S, I> Guest<S, I> {
+impl<S, I> Connection<S, I> {
     /// A connection that was accepted at this moment.
-    pub(crate) fn new(stream: S, info: I, visit: Visit) -> Self {
-        Self { stream, info, visit: Some(visit), silence: Box::pin(sleep(SILENCE)) }
+    pub(crate) fn new(stream: S, info: I, place: ConnectionPlace) -> Self {
+        Self { stream, info, place: Some(place), silence: Box::pin(sleep(SILENCE)) }
     }
 }
 
-impl<S, I: Clone + Send + Sync + 'static> Connected for Guest<S, I> {
+impl<S, I: Clone + Send + Sync + 'static> Connected for Connection<S, I> {
     type ConnectInfo = I;
 
     fn connect_info(&self) -> I {
@@ -41,14 +41,14 @@ impl<S, I: Clone + Send + Sync + 'static> Connected for Guest<S, I> {
     }
 }
 
-impl<S: AsyncRead + Unpin, I: Unpin> AsyncRead for Guest<S, I> {
+impl<S: AsyncRead + Unpin, I: Unpin> AsyncRead for Connection<S, I> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.visit.as_mut().is_none_or(|visit| visit.poll_lost(context).is_ready()) {
-            self.visit = None;
+        if self.place.as_mut().is_none_or(|place| place.poll_lost(context).is_ready()) {
+            self.place = None;
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         if let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, buffer) {
@@ -60,7 +60,7 @@ impl<S: AsyncRead + Unpin, I: Unpin> AsyncRead for Guest<S, I> {
     }
 }
 
-impl<S: AsyncWrite + Unpin, I: Unpin> AsyncWrite for Guest<S, I> {
+impl<S: AsyncWrite + Unpin, I: Unpin> AsyncWrite for Connection<S, I> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }

@@ -11,11 +11,11 @@ use forebay_ledger_client::Request;
 
 /// The other end of a connection. A server's connections give it as tonic's `ConnectInfo`.
 #[derive(Clone, Debug, Default)]
-pub struct Visitor {
+pub struct ClientIdentity {
     certificate: Option<Arc<CertificateDer<'static>>>,
 }
 
-impl Visitor {
+impl ClientIdentity {
     /// One that has proved by TLS that this certificate is its own.
     pub fn certified(certificate: CertificateDer<'static>) -> Self {
         Self { certificate: Some(Arc::new(certificate)) }
@@ -39,8 +39,8 @@ impl Visitor {
     /// As [`check`](Self::check), of a request that speaks for this worker.
     pub(crate) fn check_name<R>(request: &tonic::Request<R>, worker: Option<&str>) -> Result<(), Status> {
         let Some(worker) = worker else { return Ok(()) };
-        let visitor = request.extensions().get::<Self>();
-        if visitor.is_none_or(|visitor| visitor.may_speak_for(worker)) {
+        let identity = request.extensions().get::<Self>();
+        if identity.is_none_or(|identity| identity.may_speak_for(worker)) {
             return Ok(());
         }
         Err(Status::permission_denied(format!(
