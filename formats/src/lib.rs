@@ -16,7 +16,7 @@ mod coco;
 mod contained;
 mod containers;
 mod contents;
-mod crew;
+mod thread_pool;
 mod csv;
 mod dataset;
 mod disk_cache;

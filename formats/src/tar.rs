@@ -31,7 +31,7 @@ use crate::scan::Scan;
 use crate::scheme::{Indexing, OptionKey, Scheme};
 use crate::unpacked::Compression;
 use crate::window::Window;
-use crate::{containers, crew, folder};
+use crate::{containers, thread_pool, folder};
 use files::{Tar, TarFiles, stem};
 use header::{BLOCK, TarHeader};
 use member::KeptPart;
@@ -113,9 +113,9 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
         let members = walk_of(number).members(&mut window, 0, end)?;
         Ok((container, window, members))
     };
-    crew::in_order(
+    thread_pool::in_order(
         addresses.len(),
-        crew::threads_for(address.tree().is_some()),
+        thread_pool::threads_for(address.tree().is_some()),
         look,
         |place, (container, mut window, members)| {
             if members.is_empty() {

@@ -12,7 +12,7 @@ use forebay_sources::{ObjectRoots, ReadError, ReadErrorKind, Retry, SourceError,
 use parking_lot::Mutex;
 
 pub(crate) use self::listed::{Listed, ListedEntry};
-use crate::crew;
+use crate::thread_pool;
 use crate::progress::Progress;
 
 /// A store, as one dataset sees it.
@@ -161,7 +161,7 @@ impl Tree {
                 listed => return listed.map(drop),
             }
         }
-        crew::in_order(
+        thread_pool::in_order(
             unknown.len(),
             LOOKS,
             |index| match self.object(unknown[index]) {

@@ -14,7 +14,7 @@ use self::layout::VocLayout;
 use crate::address::Address;
 use crate::annotation_file;
 use crate::class_names::{CLASSES, given_classes};
-use crate::crew;
+use crate::thread_pool;
 use crate::faults::Faults;
 use crate::files::existing;
 use crate::listing::Found;
@@ -136,7 +136,7 @@ fn read_all(layout: &VocLayout, stems: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, Pa
         progress.step();
         read(layout, &stems[place])
     };
-    crew::in_order(stems.len(), crew::threads_for(layout.folder().tree().is_some()), read, |place, annotation| {
+    thread_pool::in_order(stems.len(), thread_pool::threads_for(layout.folder().tree().is_some()), read, |place, annotation| {
         parsed.insert(stems[place].clone(), annotation);
         Ok(())
     })?;

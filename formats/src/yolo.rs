@@ -22,7 +22,7 @@ use self::texts::Texts;
 use crate::address::Address;
 use crate::annotation_file;
 use crate::class_names::{CLASSES, given_classes};
-use crate::crew;
+use crate::thread_pool;
 use crate::faults::Faults;
 use crate::files::existing;
 use crate::listing::Found;
@@ -150,7 +150,7 @@ fn read_labels(
             Err(problem) => Err(problem.to_string()),
         })
     };
-    crew::in_order(paths.len(), crew::threads_for(layout.folder.tree().is_some()), read, |record, objects| {
+    thread_pool::in_order(paths.len(), thread_pool::threads_for(layout.folder.tree().is_some()), read, |record, objects| {
         records.push(objects.unwrap_or_else(|problem| {
             let text = texts.of(paths.bytes(record)).unwrap_or_default();
             damaged.add(record as u64, &format!("its labels \"{}\": {problem}", printable(&address(text).shown())));

@@ -7,13 +7,13 @@ use std::thread;
 use parking_lot::{Condvar, Mutex};
 
 /// What the threads share.
-struct Crew<T, E> {
-    state: Mutex<CrewState<T, E>>,
+struct ThreadPool<T, E> {
+    state: Mutex<ThreadPoolState<T, E>>,
     /// A result was added, or taken.
     changed: Condvar,
 }
 
-struct CrewState<T, E> {
+struct ThreadPoolState<T, E> {
     /// The next part to work on, and the next one to take.
     next: usize,
     taken: usize,
@@ -24,7 +24,7 @@ struct CrewState<T, E> {
 
 /// Ends the work, if a thread dies while it has a part.
 struct Shift<'a, T, E> {
-    crew: &'a Crew<T, E>,
+    thread_pool: &'a ThreadPool<T, E>,
     armed: bool,
 }
 
@@ -52,33 +52,33 @@ pub(crate) fn in_order<T: Send, E: Send>(
     if threads < 2 {
         return (0..count).try_for_each(|part| take(part, job(part)?));
     }
-    let state = CrewState { next: 0, taken: 0, done: BTreeMap::new(), over: false };
-    let crew = Crew { state: Mutex::new(state), changed: Condvar::new() };
+    let state = ThreadPoolState { next: 0, taken: 0, done: BTreeMap::new(), over: false };
+    let thread_pool = ThreadPool { state: Mutex::new(state), changed: Condvar::new() };
     let work = || {
-        while let Some(part) = crew.next(count, threads) {
-            let mut shift = Shift { crew: &crew, armed: true };
+        while let Some(part) = thread_pool.next(count, threads) {
+            let mut shift = Shift { thread_pool: &thread_pool, armed: true };
             let done = job(part);
             shift.armed = false;
-            crew.add(part, done);
+            thread_pool.add(part, done);
         }
     };
     thread::scope(|scope| {
         let start = |_| thread::Builder::new().name("forebay-scan".into()).spawn_scoped(scope, work).ok();
         let helpers = (0..threads).map_while(start).count();
         // However this ends, the threads end too.
-        let _over = Shift { crew: &crew, armed: true };
+        let _over = Shift { thread_pool: &thread_pool, armed: true };
         if helpers == 0 {
             return (0..count).try_for_each(|part| take(part, job(part)?));
         }
         for part in 0..count {
-            let Some(done) = crew.wait(part) else { break };
+            let Some(done) = thread_pool.wait(part) else { break };
             take(part, done?)?;
         }
         Ok(())
     })
 }
 
-impl<T, E> Crew<T, E> {
+impl<T, E> ThreadPool<T, E> {
     /// The next part, once there is room for its result.
     fn next(&self, count: usize, ahead: usize) -> Option<usize> {
         let mut state = self.state.lock();
@@ -117,8 +117,8 @@ impl<T, E> Crew<T, E> {
 impl<T, E> Drop for Shift<'_, T, E> {
     fn drop(&mut self) {
         if self.armed {
-            self.crew.state.lock().over = true;
-            self.crew.changed.notify_all();
+            self.thread_pool.state.lock().over = true;
+            self.thread_pool.changed.notify_all();
         }
     }
 }
