@@ -5,7 +5,7 @@ mod random;
 mod shared_store;
 mod violation;
 mod visits;
-mod witness;
+mod ledger_observer;
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub use random::Random;
 pub use shared_store::{CommitFailure, Replica, SharedStore};
 pub use violation::{Invariant, Violation};
 pub use visits::Visits;
-pub use witness::{Place, Witness};
+pub use ledger_observer::{Place, LedgerObserver};
 
 /// How long a store may take until it leads.
 const PATIENCE: Duration = Duration::from_secs(60);

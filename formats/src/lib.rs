@@ -80,7 +80,7 @@ mod used_memory;
 mod values;
 mod voc;
 mod window;
-mod witnesses;
+mod sentinels;
 mod wrong_file;
 mod yolo;
 mod zip;

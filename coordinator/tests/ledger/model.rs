@@ -82,7 +82,7 @@ impl History {
             Step::CoordinatorRestarts => self.restart(),
             Step::Snapshot => {
                 let state = self.scene.snapshot(vec![]);
-                let before = Before::of(&self.scene, &state, self.truth.witness.done());
+                let before = Before::of(&self.scene, &state, self.truth.observer.done());
                 self.snapshot = Some((state, before));
             }
             Step::Restore(who) => self.restore(self.speaker(who)),
@@ -130,7 +130,7 @@ impl History {
             if self.scene.is_of_part() {
                 let is_taken = |position| {
                     let key = (lease.epoch, position);
-                    self.truth.is_done(&key) || self.truth.witness.held().contains_key(&key)
+                    self.truth.is_done(&key) || self.truth.observer.held().contains_key(&key)
                 };
                 assert!((0..lease.start).all(is_taken), "{lease:?} is granted before what stands in front of it");
             }
@@ -162,7 +162,7 @@ impl History {
         for key in positions.clone().map(|position| (lease.epoch, position)) {
             assert!(!self.truth.tails.contains(&key), "{key:?} was given up");
         }
-        self.truth.witness.accepted(lease.id, lease.epoch, positions).unwrap();
+        self.truth.observer.accepted(lease.id, lease.epoch, positions).unwrap();
     }
 
     fn ack(&mut self, who: usize, which: usize, from: u64, len: u64) {
@@ -203,7 +203,7 @@ impl History {
         let owned = self.truth.owns(who, &lease, start, end);
         match self.actors[who].daemon.give_back(&self.scene, &lease, start, end) {
             Verdict::Accepted => {
-                self.truth.witness.given_up(lease.id, lease.epoch, lease.start + start..lease.start + end).unwrap();
+                self.truth.observer.given_up(lease.id, lease.epoch, lease.start + start..lease.start + end).unwrap();
             }
             verdict => assert!(!owned, "{verdict:?}"),
         }
@@ -252,7 +252,7 @@ impl History {
         if !expired.is_empty() {
             // Any command lets the time take effect.
             self.scene.snapshot(vec![]);
-            self.truth.witness.keep(|_, id, _| !expired.contains(&id));
+            self.truth.observer.keep(|_, id, _| !expired.contains(&id));
         }
     }
 
@@ -278,7 +278,7 @@ impl History {
     fn reclaim(&mut self, who: usize, which: usize, from: u64, len: u64) {
         let Some((lease, start, end)) = self.choose(who, which, from, len) else { return };
         if self.actors[who].daemon.reclaim(&self.scene, &lease, start, end) == Verdict::Accepted {
-            self.truth.witness.reclaimed(who, &lease, lease.start + start..lease.start + end).unwrap();
+            self.truth.observer.reclaimed(who, &lease, lease.start + start..lease.start + end).unwrap();
             // A trainer has it in a batch.
             self.truth.settled.insert(lease.id);
         }

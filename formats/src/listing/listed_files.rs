@@ -14,7 +14,7 @@ use crate::address::Address;
 use crate::index_blocks::{BadIndex, IndexBlocks};
 use crate::paths::{Paths, RecordPaths, escapes};
 use crate::values::Values;
-use crate::witnesses::Witnesses;
+use crate::sentinels::Sentinels;
 
 /// Files below a root, in order.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct ListedFiles {
     pub(super) versions: RecordPaths,
     /// The index that they come from.
     pub(super) index: Option<IndexedPaths>,
-    witnesses: Witnesses,
+    sentinels: Sentinels,
     /// Failures that wait for the thread that judges. Nothing if there is no such thread.
     waiting: Mutex<Option<Vec<FailedRequest>>>,
 }
@@ -56,7 +56,7 @@ impl ListedFiles {
             sizes,
             versions: RecordPaths::default(),
             index: None,
-            witnesses: Witnesses::default(),
+            sentinels: Sentinels::default(),
             waiting: Mutex::default(),
         }
     }
@@ -156,12 +156,12 @@ impl ListedFiles {
         index
     }
 
-    /// Judges the result of a read. A file that is gone or not readable for this user is not to blame if all witnesses
+    /// Judges the result of a read. A file that is gone or not readable for this user is not to blame if all sentinels
     /// are gone too. Blocks.
     pub(super) fn judged(&self, record: u64, read: Result<(), ReadError>) -> Result<(), ReadError> {
         match self.believed(record, read) {
             Ok(()) => {
-                self.witnesses.saw(record);
+                self.sentinels.saw(record);
                 Ok(())
             }
             Err(error) if self.suspicion(record, &error).is_some() && self.lost_alone(&[record]).is_empty() => {
@@ -179,7 +179,7 @@ impl ListedFiles {
             Err(error) if self.suspicion(record, &error).is_some() => error,
             read => {
                 if read.is_ok() {
-                    self.witnesses.saw(record);
+                    self.sentinels.saw(record);
                 }
                 return request.answer(read);
             }
@@ -230,7 +230,7 @@ impl ListedFiles {
             // A file that did not exist when the dataset was opened has not vanished.
             ReadErrorKind::Missing if self.is_there(record) => Some("exists"),
             // A dataset that this user could never read has not changed.
-            ReadErrorKind::Denied if self.witnesses.any_read() => Some("may be read"),
+            ReadErrorKind::Denied if self.sentinels.any_read() => Some("may be read"),
             _ => None,
         }
     }
@@ -239,7 +239,7 @@ impl ListedFiles {
     fn lost_alone(&self, failed: &[u64]) -> BTreeSet<u64> {
         let len = self.paths.len() as u64;
         let present = |other| self.is_there(other);
-        self.witnesses.lost_alone(failed, len, present, |other| self.address(other), &self.root)
+        self.sentinels.lost_alone(failed, len, present, |other| self.address(other), &self.root)
     }
 
     fn gone(&self, record: u64, error: ReadError) -> ReadError {

@@ -21,14 +21,14 @@ impl History {
         match self.scene.call(request).unwrap().verdicts().next().unwrap() {
             Verdict::Accepted => {
                 let positions = lease.start + start..lease.start + end;
-                self.truth.witness.given_up(lease.id, lease.epoch, positions.clone()).unwrap();
+                self.truth.observer.given_up(lease.id, lease.epoch, positions.clone()).unwrap();
                 for key in positions.map(|position| (lease.epoch, position)) {
                     assert!(!self.truth.is_done(&key) && self.truth.tails.insert(key));
                 }
             }
             verdict => assert!(!owned, "{verdict:?}"),
         }
-        let of_epoch = self.truth.witness.held().range((lease.epoch, 0)..(lease.epoch + 1, 0));
+        let of_epoch = self.truth.observer.held().range((lease.epoch, 0)..(lease.epoch + 1, 0));
         let settled = of_epoch.filter(|(_, (id, owner))| *owner == who && *id <= lease.id);
         let settled: Vec<u64> = settled.map(|(_, (id, _))| *id).collect();
         self.truth.settled.extend(settled);
@@ -42,7 +42,7 @@ impl History {
         for earlier in 0..=epoch {
             for position in 0..self.scene.plan.epoch_len(earlier) {
                 let key = (earlier, position);
-                let stands = match self.truth.witness.held().get(&key) {
+                let stands = match self.truth.observer.held().get(&key) {
                     Some((lease, _)) if self.truth.settled.contains(lease) => true,
                     Some((lease, _)) => self.truth.whole.contains(lease) && (is_whole || earlier < epoch),
                     None => self.truth.is_done(&key) || self.truth.tails.contains(&key),

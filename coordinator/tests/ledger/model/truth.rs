@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forebay_coordinator::suite::{Invariant, Place, Witness};
+use forebay_coordinator::suite::{Invariant, Place, LedgerObserver};
 use forebay_proto::v1::Lease;
 
 use super::{Before, EPOCHS};
@@ -12,7 +12,7 @@ use crate::scene::Scene;
 #[derive(Clone, Default)]
 pub(super) struct Truth {
     /// What is accounted for, and what live leases have.
-    pub(super) witness: Witness,
+    pub(super) observer: LedgerObserver,
     /// What filled no batch, and nobody has.
     pub(super) tails: BTreeSet<Place>,
     /// Leases that stand in published batches.
@@ -26,27 +26,27 @@ pub(super) struct Truth {
 impl Truth {
     /// The first epoch that is not complete.
     pub(super) fn floor(&self, scene: &Scene) -> u64 {
-        self.witness.floor(EPOCHS, |epoch| scene.plan.epoch_len(epoch))
+        self.observer.floor(EPOCHS, |epoch| scene.plan.epoch_len(epoch))
     }
 
     /// Whether a worker's lease has all of this.
     pub(super) fn owns(&self, who: usize, lease: &Lease, start: u64, end: u64) -> bool {
         let mut positions = lease.start + start..lease.start + end;
-        positions.all(|position| self.witness.held().get(&(lease.epoch, position)) == Some(&(lease.id, who)))
+        positions.all(|position| self.observer.held().get(&(lease.epoch, position)) == Some(&(lease.id, who)))
     }
 
     pub(super) fn is_done(&self, place: &Place) -> bool {
-        self.witness.done().contains(place)
+        self.observer.done().contains(place)
     }
 
     /// A worker has nothing any more.
     pub(super) fn lose(&mut self, who: usize) {
-        self.witness.keep(|_, _, owner| owner != who);
+        self.observer.keep(|_, _, owner| owner != who);
     }
 
     /// A worker was granted a lease: of positions that were leased before, or that are next in the order.
     pub(super) fn granted(&mut self, who: usize, lease: &Lease) {
-        self.witness.granted(who, lease).unwrap();
+        self.observer.granted(who, lease).unwrap();
         let issued = self.issued.entry(lease.epoch).or_default();
         let what = || format!("{lease:?} was granted when epoch {} was leased up to {issued}", lease.epoch);
         Invariant::Order.check(lease.start <= *issued, what).unwrap();
@@ -55,13 +55,13 @@ impl Truth {
 
     /// How many positions were leased, and are not accounted for.
     pub(super) fn open(&self) -> u64 {
-        self.issued.values().sum::<u64>() - self.witness.done().len() as u64
+        self.issued.values().sum::<u64>() - self.observer.done().len() as u64
     }
 
     /// The ledger is where a state was taken, and nothing is out.
     pub(super) fn restore(&mut self, before: Before) {
-        let mut witness = std::mem::take(&mut self.witness);
-        witness.restored(before.done);
-        *self = Self { witness, issued: before.issued, ..Self::default() };
+        let mut observer = std::mem::take(&mut self.observer);
+        observer.restored(before.done);
+        *self = Self { observer, issued: before.issued, ..Self::default() };
     }
 }

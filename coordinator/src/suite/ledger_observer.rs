@@ -12,7 +12,7 @@ pub type Place = (u64, u64);
 
 /// What a ledger has said. Workers have numbers here.
 #[derive(Clone, Debug, Default)]
-pub struct Witness {
+pub struct LedgerObserver {
     /// Accounted for.
     done: BTreeSet<Place>,
     /// What live leases have: the lease, and its worker.
@@ -21,7 +21,7 @@ pub struct Witness {
     ids: BTreeSet<u64>,
 }
 
-impl Witness {
+impl LedgerObserver {
     /// A worker was granted a lease.
     pub fn granted(&mut self, worker: usize, lease: &Lease) -> Result<(), Violation> {
         let id = lease.id;
@@ -125,24 +125,24 @@ mod tests {
 
     #[test]
     fn a_position_in_two_leases_and_an_id_that_comes_again_are_found() {
-        let mut witness = Witness::default();
-        assert_eq!(broken(witness.granted(0, &lease(1, 0, 4))), None);
-        assert_eq!(broken(witness.clone().granted(1, &lease(2, 3, 5))), Some(Invariant::Exclusive));
-        assert_eq!(broken(witness.clone().given_up(2, 0, 3..4)), Some(Invariant::Exclusive));
-        assert_eq!(broken(witness.given_up(1, 0, 0..4)), None);
-        assert_eq!(broken(witness.granted(1, &lease(1, 0, 4))), Some(Invariant::Exclusive), "the id comes again");
+        let mut observer = LedgerObserver::default();
+        assert_eq!(broken(observer.granted(0, &lease(1, 0, 4))), None);
+        assert_eq!(broken(observer.clone().granted(1, &lease(2, 3, 5))), Some(Invariant::Exclusive));
+        assert_eq!(broken(observer.clone().given_up(2, 0, 3..4)), Some(Invariant::Exclusive));
+        assert_eq!(broken(observer.given_up(1, 0, 0..4)), None);
+        assert_eq!(broken(observer.granted(1, &lease(1, 0, 4))), Some(Invariant::Exclusive), "the id comes again");
     }
 
     #[test]
     fn a_position_that_is_accepted_twice_or_leased_after_that_is_found() {
-        let mut witness = Witness::default();
-        assert_eq!(broken(witness.granted(0, &lease(1, 0, 4))), None);
-        assert_eq!(broken(witness.accepted(1, 0, 0..2)), None);
-        assert_eq!((witness.floor(1, |_| 2), witness.floor(1, |_| 4)), (1, 0));
-        assert_eq!(broken(witness.clone().accepted(1, 0, 1..3)), Some(Invariant::AcceptedOnce));
-        assert_eq!(broken(witness.clone().granted(1, &lease(2, 1, 2))), Some(Invariant::AcceptedOnce));
-        assert_eq!(broken(witness.clone().reclaimed(0, &lease(1, 0, 4), 1..2)), Some(Invariant::Exclusive));
-        witness.restored(BTreeSet::from([(0, 0)]));
-        assert_eq!(broken(witness.granted(1, &lease(2, 1, 2))), None);
+        let mut observer = LedgerObserver::default();
+        assert_eq!(broken(observer.granted(0, &lease(1, 0, 4))), None);
+        assert_eq!(broken(observer.accepted(1, 0, 0..2)), None);
+        assert_eq!((observer.floor(1, |_| 2), observer.floor(1, |_| 4)), (1, 0));
+        assert_eq!(broken(observer.clone().accepted(1, 0, 1..3)), Some(Invariant::AcceptedOnce));
+        assert_eq!(broken(observer.clone().granted(1, &lease(2, 1, 2))), Some(Invariant::AcceptedOnce));
+        assert_eq!(broken(observer.clone().reclaimed(0, &lease(1, 0, 4), 1..2)), Some(Invariant::Exclusive));
+        observer.restored(BTreeSet::from([(0, 0)]));
+        assert_eq!(broken(observer.granted(1, &lease(2, 1, 2))), None);
     }
 }

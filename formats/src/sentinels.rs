@@ -8,7 +8,7 @@ use crate::address::Address;
 
 /// What is known of the files that were read.
 #[derive(Debug)]
-pub(super) struct Witnesses {
+pub(super) struct Sentinels {
     /// The record that was read last, or [`NONE`].
     last: AtomicU64,
 }
@@ -17,13 +17,13 @@ const NONE: u64 = u64::MAX;
 /// Files that are looked at, beside the one that was read last, before the dataset counts as gone.
 const MOST: u64 = 32;
 
-impl Default for Witnesses {
+impl Default for Sentinels {
     fn default() -> Self {
         Self { last: AtomicU64::new(NONE) }
     }
 }
 
-impl Witnesses {
+impl Sentinels {
     /// Notes that a record was read.
     pub(super) fn saw(&self, record: u64) {
         // Relaxed: whichever of two threads is the last one.
@@ -69,7 +69,7 @@ impl Witnesses {
         let spread =
             (0..MOST).filter_map(|part| u64::try_from(u128::from(len) * u128::from(part) / u128::from(MOST)).ok());
         let others = last.into_iter().chain(spread).filter(|other| *other < len && present(*other));
-        // Of several that failed, each is a witness of the others.
+        // Of several that failed, each is a sentinel of the others.
         let others = others.filter(|other| failed != [*other]);
         let mut others = others.peekable();
         if others.peek().is_none() {
@@ -109,7 +109,7 @@ mod tests {
             }
             Address::file(here.join(record.to_string()))
         };
-        Witnesses::default().lost_alone(&[2], 5, |_| true, address, &Address::file(&here)).contains(&2)
+        Sentinels::default().lost_alone(&[2], 5, |_| true, address, &Address::file(&here)).contains(&2)
     }
 
     #[test]
