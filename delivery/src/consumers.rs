@@ -260,7 +260,7 @@ impl RingThread {
         self.deliveries.drop_unacked();
         for id in ids {
             // Its process lives, and may still read its slots: the batch thread, which ends later, is not to fill them.
-            self.deliveries.put_out(id);
+            self.deliveries.evict(id);
         }
         self.act();
     }

@@ -327,7 +327,7 @@ fn rule_44_the_slot_of_an_evicted_trainer_is_not_filled_while_its_process_lives(
     story.attach(ANNA, alone());
     story.attach(BELA, alone());
     let one = story.publish(0);
-    story.exchange.put_out(ANNA);
+    story.exchange.evict(ANNA);
     story.hear();
     story.read(BELA, one);
     assert_eq!((story.acked(), story.exchange.counts().quarantined), (vec![one], 1));

@@ -51,7 +51,7 @@ fn rule_24_the_same_trainer_with_true_sums_passes_the_audit() {
 }
 
 #[test]
-fn a_trainer_that_acks_more_claims_than_its_batch_has_is_put_out_and_the_batch_goes_on() {
+fn a_trainer_that_acks_more_claims_than_its_batch_has_is_evict_and_the_batch_goes_on() {
     let home = Home::with_pictures(8);
     let _daemon = home.serve("epochs = 1");
     {

@@ -125,7 +125,7 @@ impl Consumer {
         self.peer.pidfd()
     }
 
-    /// Its socket, until it hangs up or is put out.
+    /// Its socket, until it hangs up or is evicted.
     pub(super) fn socket(&self) -> Option<&Socket> {
         self.socket.as_ref()
     }

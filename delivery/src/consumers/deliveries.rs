@@ -312,10 +312,10 @@ impl Deliveries {
     }
 
     /// A trainer has hung up, or has to; its process may live on and look at its slots.
-    pub(super) fn put_out(&mut self, consumer: ConsumerId) {
+    pub(super) fn evict(&mut self, consumer: ConsumerId) {
         self.groups.left(consumer);
         self.claims.left(consumer);
-        self.exchange.put_out(consumer);
+        self.exchange.evict(consumer);
     }
 
     /// A trainer's process has ended.
@@ -328,7 +328,7 @@ impl Deliveries {
 
     // Groups of trainers, and waits.
 
-    /// Ends a group whose trainers were put out.
+    /// Ends a group whose trainers were evicted.
     pub(super) fn end_group(&mut self, group: &GroupState) {
         self.exchange.end_group(group.id);
         self.groups.forget(group);

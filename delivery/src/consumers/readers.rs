@@ -190,7 +190,7 @@ impl Readers {
                 }
                 Ok(Received::WouldBlock) => return false,
                 Ok(Received::Closed) => {
-                    self.put_out(id, deliveries);
+                    self.hang_up(id, deliveries);
                     return false;
                 }
                 Err(error) => {
@@ -284,9 +284,9 @@ impl Readers {
     // How they leave.
 
     /// The consumer has hung up, or has to; its process may live on and look at its slots.
-    fn put_out(&mut self, id: ConsumerId, deliveries: &mut Deliveries) {
+    fn hang_up(&mut self, id: ConsumerId, deliveries: &mut Deliveries) {
         self.leave(id);
-        deliveries.put_out(id);
+        deliveries.evict(id);
     }
 
     /// The consumer looks at nothing any more: its process has ended.
@@ -314,7 +314,7 @@ impl Readers {
             tracing::warn!(stream = self.stream, consumer = id.0, pid = consumer.pid(), reason, "evicted");
             // A full queue is one of the reasons for an eviction.
             let _sent = consumer.send(&text(MessageKind::Evict, text_code::OTHER, reason), &[]);
-            self.put_out(id, deliveries);
+            self.hang_up(id, deliveries);
         }
     }
 

@@ -53,7 +53,7 @@ pub(super) struct Scene {
     pub(super) trainers: Vec<Habits>,
     /// Each trainer is a group by itself.
     pub(super) each: bool,
-    /// How many trainers may die, and how many may be put out while their processes live on.
+    /// How many trainers may die, and how many may be evicted while their processes live on.
     pub(super) deaths: u32,
     pub(super) evictions: u32,
     /// Leases of the first epoch that may expire while their positions are here: another node delivers these.
@@ -97,8 +97,8 @@ pub(super) enum Event {
     /// A trainer asks for a batch. It takes one as soon as it is offered.
     Ask(usize),
     Die(usize),
-    PutOut(usize),
-    /// The process of one that was put out ends.
+    Evicted(usize),
+    /// The process of one that was evicted ends.
     Exit(usize),
     Expire,
     /// What is left of an epoch is too little for a batch.
@@ -110,7 +110,7 @@ pub(super) enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Presence {
     Attached,
-    PutOut,
+    Evicted,
     Gone,
 }
 
@@ -277,7 +277,7 @@ impl Border {
         for (number, trainer) in self.trainers.iter().enumerate() {
             let (is_here, idle) = (trainer.presence == Presence::Attached, scene.trainers[number].idle);
             step(is_here && !trainer.asks && !(idle && trainer.hand.is_some()), Event::Ask(number));
-            step(trainer.presence == Presence::PutOut, Event::Exit(number));
+            step(trainer.presence == Presence::Evicted, Event::Exit(number));
         }
         steps
     }
@@ -288,7 +288,7 @@ impl Border {
         // Trainers are alike, so only the first one has them.
         if self.trainers.len() > 1 && self.trainers.iter().all(|trainer| trainer.presence == Presence::Attached) {
             accidents.extend((self.deaths > 0).then_some(Event::Die(0)));
-            accidents.extend((self.evictions > 0).then_some(Event::PutOut(0)));
+            accidents.extend((self.evictions > 0).then_some(Event::Evicted(0)));
         }
         let may_expire = self.expiries > 0 && self.read.first().is_some_and(|(epoch, _)| *epoch == 0);
         accidents.extend(may_expire.then_some(Event::Expire));
@@ -313,7 +313,7 @@ impl Border {
             Event::Returned => self.open.extend(self.back.pop_front()),
             Event::Ring => self.add_ring(scene),
             Event::Ask(number) => self.ask(scene, number),
-            Event::PutOut(number) => self.leave(number, Presence::PutOut),
+            Event::Evicted(number) => self.leave(number, Presence::Evicted),
             Event::Die(number) | Event::Exit(number) => self.leave(number, Presence::Gone),
             Event::Expire => {
                 self.expiries -= 1;

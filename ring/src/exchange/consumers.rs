@@ -82,7 +82,7 @@ impl Consumers {
     }
 
     /// True if it was attached until now.
-    pub(super) fn put_out(&mut self, id: ConsumerId) -> bool {
+    pub(super) fn evict(&mut self, id: ConsumerId) -> bool {
         let Some(consumer) = self.by_id.get_mut(&id).filter(|consumer| consumer.attached) else { return false };
         consumer.attached = false;
         consumer.held = 0;

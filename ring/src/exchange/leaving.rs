@@ -7,8 +7,8 @@ use super::{Action, Adopted, ConsumerId, Exchange, GroupId};
 impl Exchange {
     /// The consumer's socket hung up, or it is evicted, and its process lives. Its un-acked batches go to others;
     /// its slots are not filled again before it is [`gone`](Self::gone).
-    pub fn put_out(&mut self, consumer: ConsumerId) {
-        if !self.consumers.put_out(consumer) {
+    pub fn evict(&mut self, consumer: ConsumerId) {
+        if !self.consumers.evict(consumer) {
             return;
         }
         let ended = self.groups.leave(consumer);

@@ -1,4 +1,4 @@
-//! Trainers that die, are put out or say goodbye, and what becomes of what they held.
+//! Trainers that die, are evicted or say goodbye, and what becomes of what they held.
 
 use forebay_ring::{Action, BatchId, Exchange, HeldBatch};
 
@@ -37,7 +37,7 @@ fn a_slot_that_a_living_process_may_still_read_is_lent_again_but_never_refilled(
     attach(&mut exchange, ANNA, 2).unwrap();
     let slot = publish(&mut exchange, 1, 0);
     offer(&mut exchange);
-    exchange.put_out(ANNA);
+    exchange.evict(ANNA);
     attach(&mut exchange, BELA, 2).unwrap();
     let held = offer(&mut exchange).receipt;
     assert_eq!(held.slot, slot, "the pixels are as good as before");
@@ -53,16 +53,16 @@ fn a_slot_that_a_living_process_may_still_read_is_lent_again_but_never_refilled(
 }
 
 #[test]
-fn a_trainer_that_was_put_out_after_its_ack_keeps_the_slot_until_it_exits() {
+fn a_trainer_that_was_evict_after_its_ack_keeps_the_slot_until_it_exits() {
     let mut exchange = exchange(4);
     attach(&mut exchange, ANNA, 2).unwrap();
     let slot = publish(&mut exchange, 1, 0);
     let held = offer(&mut exchange).receipt;
     exchange.ack(ANNA, held);
-    exchange.put_out(ANNA);
+    exchange.evict(ANNA);
     assert_eq!(exchange.counts().quarantined, 1);
     assert!(!exchange.release(ANNA, held, false), "a late receipt of an evicted trainer frees nothing");
-    exchange.put_out(ANNA);
+    exchange.evict(ANNA);
     exchange.gone(ANNA);
     let after = actions(&mut exchange);
     assert!(after.contains(&Action::Free(slot)), "{after:?}");
@@ -73,7 +73,7 @@ fn a_trainer_that_was_put_out_after_its_ack_keeps_the_slot_until_it_exits() {
 fn a_trainer_that_leaves_with_empty_hands_is_gone_at_once() {
     let mut exchange = exchange(4);
     attach(&mut exchange, ANNA, 2).unwrap();
-    exchange.put_out(ANNA);
+    exchange.evict(ANNA);
     assert_eq!(actions(&mut exchange), [Action::Gone(ANNA)]);
     exchange.gone(ANNA);
     assert_eq!(actions(&mut exchange), []);
@@ -97,7 +97,7 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_that_is_not
     type End = fn(&mut Exchange, HeldBatch);
     let ends: [(End, bool); 4] = [
         (|exchange, _| exchange.gone(ANNA), true),
-        (|exchange, _| exchange.put_out(ANNA), true),
+        (|exchange, _| exchange.evict(ANNA), true),
         (|exchange, _| exchange.bye(ANNA), false),
         (|exchange, held| assert!(exchange.release(ANNA, held, true)), false),
     ];

@@ -92,7 +92,7 @@ fn rule_4_with_fewer_than_two_usable_slots_a_further_ring_takes_over() {
     attach(&mut exchange, ANNA, 1).unwrap();
     publish(&mut exchange, 1, 0);
     assert_eq!(offer(&mut exchange).to, ANNA);
-    exchange.put_out(ANNA);
+    exchange.evict(ANNA);
     assert_eq!(offers(&mut exchange), []);
     attach(&mut exchange, BELA, 1).expect("an evicted trainer's credits are free again");
     let held = offer(&mut exchange).receipt;

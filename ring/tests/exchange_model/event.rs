@@ -19,7 +19,7 @@ pub(crate) enum Event {
     Release { pick: usize, returned: bool },
     Credit { pick: usize, more: u64 },
     Lie { pick: usize, seq: u64, slot: u32, generation: u64 },
-    PutOut(usize),
+    Evict(usize),
     Exit(usize),
     NextEpoch,
     Void(u64),
@@ -43,7 +43,7 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
         5 => (any::<usize>(), 0..4_u64).prop_map(|(pick, more)| Event::Credit { pick, more }),
         1 => (any::<usize>(), 0..9_u64, 0..SLOTS, 0..5_u64)
             .prop_map(|(pick, seq, slot, generation)| Event::Lie { pick, seq, slot, generation }),
-        1 => any::<usize>().prop_map(Event::PutOut),
+        1 => any::<usize>().prop_map(Event::Evict),
         1 => any::<usize>().prop_map(Event::Exit),
         1 => Just(Event::NextEpoch),
         1 => (0..30_u64).prop_map(Event::Void),

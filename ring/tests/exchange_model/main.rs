@@ -118,9 +118,9 @@ impl Model {
                     }
                 }
             }
-            Event::PutOut(number) => {
+            Event::Evict(number) => {
                 if let Some(consumer) = pick(self.attached(), number) {
-                    self.put_out(consumer);
+                    self.evict(consumer);
                 }
             }
             Event::Exit(number) => {
@@ -209,10 +209,10 @@ impl Model {
         }
     }
 
-    fn put_out(&mut self, consumer: ConsumerId) {
+    fn evict(&mut self, consumer: ConsumerId) {
         self.trainers.get_mut(&consumer).unwrap().attached = false;
         self.end_with_hands(consumer);
-        self.exchange.put_out(consumer);
+        self.exchange.evict(consumer);
     }
 
     fn exit(&mut self, consumer: ConsumerId) {

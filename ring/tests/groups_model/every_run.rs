@@ -1,5 +1,5 @@
 //! Every run of small scenes: three trainers in two groups, a ring, and a few batches. Each trainer comes at any moment, and may
-//! be killed, put out, or leave at any later one. The model asserts each step. The search asserts the ends: each run has one,
+//! be killed, evicted, or leave at any later one. The model asserts each step. The search asserts the ends: each run has one,
 //! and then every batch was consumed and every slot is free, unless no trainer is left.
 //!
 //! Each event uses something up that a scene has only so much of, or that a trainer may do once with a batch. A run without an
@@ -92,7 +92,7 @@ impl Moment {
     fn accidents(&self) -> Vec<Event> {
         let attached = self.model.trainers.values().enumerate().filter(|(_, trainer)| trainer.attached);
         let mut accidents: Vec<_> =
-            attached.flat_map(|(number, _)| [Event::Exit(number), Event::PutOut(number), Event::Bye(number)]).collect();
+            attached.flat_map(|(number, _)| [Event::Exit(number), Event::Evict(number), Event::Bye(number)]).collect();
         let unacked = self.model.hands.iter().enumerate().filter(|(_, hand)| !hand.acked && self.returns > 0);
         accidents.extend(unacked.flat_map(|(pick, _)| [true, false].map(|returned| Event::Release { pick, returned })));
         let leased = self.model.batches.values().filter(|batch| !batch.over && !batch.void && self.voids > 0);

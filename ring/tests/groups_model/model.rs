@@ -106,7 +106,7 @@ impl Model {
                     self.exchange.credit(*id, 1);
                 }
             }
-            Event::PutOut(number) => self.leave(number, false, Exchange::put_out),
+            Event::Evict(number) => self.leave(number, false, Exchange::evict),
             Event::Exit(number) => self.leave(number, true, Exchange::gone),
             Event::Bye(number) => self.leave(number, true, Exchange::bye),
             Event::EndGroup(number) => {

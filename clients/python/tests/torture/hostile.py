@@ -1,7 +1,7 @@
 """A hostile trainer of the torture test: it attaches as it should, and then does what no trainer may.
 
 First it does what the daemon must take no notice of, or must take for what it is. After each such act it must still be
-attached, and must not hold more than it was granted. Then it does one thing for which it must be put out. At last it
+attached, and must not hold more than it was granted. Then it does one thing for which it must be evicted. At last it
 leaves half of a handshake open until it is sent a line, while it still has the ring.
 
 Its journal has the batches that it consumed, as that of any trainer (`got EPOCH RECORDS`), its acts (`ignored DEED`,
@@ -69,7 +69,7 @@ class Hostile:
             acts.append(self.wrong_sums)
         last = self.chance.choice(acts)
         last()
-        self.is_put_out(last.__name__)
+        self.is_evicted(last.__name__)
         half = wire.attach(self.stream, self.group, 1)
         again = Wire(self.path)
         again.send(half[: self.chance.choice([4, 8, 80, len(half) // 2, len(half) - 1])])
@@ -116,11 +116,11 @@ class Hostile:
             self.note("fault", f"after {act} it had more than {self.wire.granted} batches: {self.wire.offers}")
         self.note("ignored", act)
 
-    def is_put_out(self, act: str) -> None:
+    def is_evicted(self, act: str) -> None:
         """The daemon must have hung up."""
         self.wire.until(lambda: self.wire.closed, PATIENCE)
         if not self.wire.closed:
-            self.note("fault", f"it was not put out for {act}")
+            self.note("fault", f"it was not evicted for {act}")
 
     # What the daemon is to ignore, or to take for what it is.
 
@@ -213,7 +213,7 @@ class Hostile:
                 continue
             self.note("fault", f"the ring was {way}")
 
-    # What it must be put out for.
+    # What it must be evicted for.
 
     def cut_short(self) -> None:
         """A packet with less than its head says, or more."""

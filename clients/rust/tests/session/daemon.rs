@@ -228,7 +228,7 @@ impl Server {
                     Received::Closed => {
                         let trainer = self.trainers.swap_remove(place);
                         if trainer.attached {
-                            self.exchange.put_out(trainer.id);
+                            self.exchange.evict(trainer.id);
                             self.exchange.gone(trainer.id);
                         }
                         break;

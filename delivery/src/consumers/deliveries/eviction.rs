@@ -113,7 +113,7 @@ mod tests {
         assert!(deliveries.overstaying(start + 31 * SECOND).is_none(), "it has consumed one");
         let (group, waited) = deliveries.overstaying(start + 61 * SECOND).unwrap();
         assert_eq!((group.name.as_deref(), group.behind, waited), (Some("slow"), 3, 30 * SECOND));
-        deliveries.put_out(SLOW);
+        deliveries.evict(SLOW);
         deliveries.end_group(&group);
         assert!(deliveries.overstaying(start + 100 * SECOND).is_none(), "nobody waits any more");
         assert_eq!(deliveries.exchange.groups().count(), 1);

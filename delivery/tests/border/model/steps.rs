@@ -309,9 +309,9 @@ impl Border {
         trainer.offered.clear();
         trainer.views.clear();
         trainer.hand = None;
-        if presence == Presence::PutOut {
+        if presence == Presence::Evicted {
             self.evictions -= 1;
-            self.exchange.put_out(consumer(number));
+            self.exchange.evict(consumer(number));
         } else {
             self.deaths -= u32::from(was == Presence::Attached);
             self.exchange.gone(consumer(number));
