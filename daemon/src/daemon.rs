@@ -139,10 +139,10 @@ impl Daemon {
             },
         };
         match admitted {
-            Ok(Admitted { entered: (served, _stays), membership, hand_ins }) => {
+            Ok(Admitted { entered: (served, _stays), membership, resumed_claims }) => {
                 served
                     .stream
-                    .attach(socket, peer, AttachRequest { number, protocol, credits, membership, hand_ins })
+                    .attach(socket, peer, AttachRequest { number, protocol, credits, membership, resumed_claims })
                     .await;
             }
             Err(refusal) => {

@@ -149,14 +149,14 @@ async fn end(daemon: &Arc<Daemon>, drain: Duration, signals: &mut Signals) -> Re
     let closing = Arc::clone(daemon);
     let drained = tokio::spawn(async move { closing.close(drain).await });
     let late = tokio::select! {
-        _ended = drained => return handed_in(daemon),
+        _ended = drained => return all_reported(daemon),
         () = tokio::time::sleep(drain.saturating_add(FAREWELL)) => true,
         _second = signals.come() => false,
     };
     if !late {
         tracing::warn!("a second signal: what trainers hold is returned at once");
         tokio::select! {
-            () = daemon.close(Duration::ZERO) => return handed_in(daemon),
+            () = daemon.close(Duration::ZERO) => return all_reported(daemon),
             () = hopeless(daemon) => {}
             _third = signals.come() => {}
         }
@@ -166,7 +166,7 @@ async fn end(daemon: &Arc<Daemon>, drain: Duration, signals: &mut Signals) -> Re
 }
 
 /// Whether the ledger got all receipts. If a coordinator in another process does not answer, this does not wait for it.
-fn handed_in(daemon: &Daemon) -> Result<(), ServeError> {
+fn all_reported(daemon: &Daemon) -> Result<(), ServeError> {
     let outage = daemon.outage().filter(|_| daemon.config().coordinator.remote.is_some());
     outage.map_or(Ok(()), |outage| Err(ServeError::Unfinished(outage.to_string())))
 }

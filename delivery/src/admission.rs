@@ -5,8 +5,8 @@ use forebay_ledger_client::CallError;
 use forebay_proto::v1::{AckRequest, GroupKey};
 use forebay_ring::{ConsumerId, Membership, text_code};
 
-use crate::consumers::HandedIn;
-use crate::hand_in::{self, HandIns};
+use crate::consumers::ResumedBatch;
+use crate::resumed_claims::{self, ResumedClaims};
 use crate::ledger_client::LedgerClient;
 use crate::presence::Presence;
 
@@ -22,7 +22,7 @@ pub struct AttachRequest {
     /// The group that it joins.
     pub membership: Membership,
     /// What it consumed and holds from an earlier incarnation of the daemon.
-    pub hand_ins: HandIns,
+    pub resumed_claims: ResumedClaims,
 }
 
 /// What a trainer is told for its program where the ledger refuses.
@@ -42,16 +42,16 @@ pub(crate) async fn welcome(
     ledger: &LedgerClient,
     presence: &Presence,
     (id, number): (ConsumerId, u64),
-    hand_ins: &HandIns,
+    resumed_claims: &ResumedClaims,
     group: Option<&GroupKey>,
-) -> Result<Vec<HandedIn>, CallError> {
+) -> Result<Vec<ResumedBatch>, CallError> {
     if let Some(group) = group.filter(|group| !group.name.is_empty()) {
         let began = AckRequest { began: vec![group.name.clone()], ..AckRequest::default() };
         ledger.ack(began).await?;
     }
-    let adopted = hand_ins.tell(ledger, group).await?;
+    let adopted = resumed_claims.tell(ledger, group).await?;
     if let Err(error) = presence.enter(ledger, id, number).await {
-        hand_in::give_back(adopted, ledger);
+        resumed_claims::give_back(adopted, ledger);
         return Err(error);
     }
     ledger.permit().give();

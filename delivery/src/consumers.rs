@@ -37,7 +37,7 @@ use condition::Condition;
 use deliveries::{Effect, Deliveries};
 use forebay_threads as threads;
 use heard::hear;
-pub(crate) use held_claim::{HandedIn, HeldClaim};
+pub(crate) use held_claim::{ResumedBatch, HeldClaim};
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
 pub(crate) use ledger_reports::LedgerReports;
 use look::{evict_group, tell_of, tell_of_lag};

@@ -250,15 +250,15 @@ impl Delivery {
         info: impl FnOnce(u64) -> StreamInfo,
     ) {
         let DeliveryTerms { settings, incarnation, .. } = self.terms;
-        let AttachRequest { number, protocol, credits, membership, hand_ins } = request;
+        let AttachRequest { number, protocol, credits, membership, resumed_claims } = request;
         let credits = if credits == 0 { self.terms.credits } else { credits };
         let id = self.attendance.number();
         self.see_who_left().await;
-        let notice = missed::notice(settings.mode, &membership, &hand_ins);
+        let notice = missed::notice(settings.mode, &membership, &resumed_claims);
         let party = Party::of(settings.mode, &membership);
         let key = party.key(peer.shown_pid(), incarnation ^ id.0);
         let (adopted, refusal) = match self.attendance.enter(id, &peer, party) {
-            None => match welcome(&self.ledger, &self.presence, (id, number), &hand_ins, key.as_ref()).await {
+            None => match welcome(&self.ledger, &self.presence, (id, number), &resumed_claims, key.as_ref()).await {
                 Ok(adopted) => (adopted, None),
                 Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),
             },

@@ -24,7 +24,7 @@ pub(crate) fn start(client: &Arc<LedgerClient>, outcomes: OutcomeReceiver) {
         listen(client);
     }
     tell_of_outages(client);
-    hand_in(Arc::clone(client), outcomes);
+    resumed(Arc::clone(client), outcomes);
 }
 
 /// A task that lets the coordinator hear from the worker as long as the stream is there, with leases or without.
@@ -63,7 +63,7 @@ fn listen(client: &Arc<LedgerClient>) {
 }
 
 /// A task that hands in what became of records. It ends when the stream has no more to report.
-pub(crate) fn hand_in(client: Arc<LedgerClient>, outcomes: OutcomeReceiver) {
+pub(crate) fn resumed(client: Arc<LedgerClient>, outcomes: OutcomeReceiver) {
     tokio::spawn(async move {
         match forward::forward(&client, outcomes).await {
             Ok(()) => {}

@@ -42,7 +42,7 @@ pub use decode::lanes::{LaneMissing, cuda_driver, places};
 pub use decode::suspects::make_suspects;
 pub use decode::{DECODE_THREAD, LaneReport, Pool, Pools, PoolsError, SwitchedOff};
 pub use follow::{NotFollowed, PictureMaps};
-pub use forebay_delivery::{AttachRequest, HandIns, TOLD};
+pub use forebay_delivery::{AttachRequest, ResumedClaims, TOLD};
 pub use forebay_threads as threads;
 pub use gpu_ring::Gpus;
 pub use memory::Promises;

@@ -24,7 +24,7 @@ pub const SUMS_PER_ACK: usize = 1024;
 pub const DEVICES: usize = 16;
 /// Ring number in the ACK and RELEASE of a batch that was handed in from an earlier incarnation. Such a batch is in no ring
 /// of this incarnation. The slot is then zero, and the generation is the trainer's own number for the batch,
-/// [`HandIn::held`].
+/// [`ResumedClaim::held`].
 pub const NO_RING: u32 = u32::MAX;
 
 /// First word of each packet.
@@ -354,7 +354,7 @@ pub struct NewRing {
 /// What a reconnecting trainer consumed or still holds (semantics rule 16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub struct HandIn {
+pub struct ResumedClaim {
     /// Lease id of the older incarnation.
     pub lease: u64,
     /// First position, counted from the lease's start.

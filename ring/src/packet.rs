@@ -31,7 +31,7 @@ pub enum Message<'a> {
         settings: Option<OwnedFd>,
         /// Bulk paths separated by NUL bytes.
         files: Option<OwnedFd>,
-        /// Bulk array of [`HandIn`](crate::HandIn).
+        /// Bulk array of [`ResumedClaim`](crate::ResumedClaim).
         resume: Option<OwnedFd>,
         /// Bulk names of columns separated by NUL bytes.
         columns: Option<OwnedFd>,

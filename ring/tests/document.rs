@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use forebay_columns::ElementType;
 use forebay_ring::{
-    Ack, Attach, Call, Claim, ClaimSum, ColumnEntry, Dtype, Geometry, HandIn, Header, Held, Layout, MessageKind,
+    Ack, Attach, Call, Claim, ClaimSum, ColumnEntry, Dtype, Geometry, ResumedClaim, Header, Held, Layout, MessageKind,
     Missed, NewRing, Number, Offer, PROTOCOL, Pixels, Release, Shape, Text, Welcome,
 };
 
@@ -58,7 +58,7 @@ fn tables_of_messages_have_every_field_at_its_offset() {
         fields!(Missed: kind reserved epoch from to records),
         fields!(NewRing: kind ring pixels),
         fields!(Pixels: place reserved device stride total),
-        fields!(HandIn: lease start len epoch seq held bare sum),
+        fields!(ResumedClaim: lease start len epoch seq held bare sum),
     ];
     for (name, fields) in structs {
         assert_eq!(table(&format!("**{name}**")), fields, "{name}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bytemuck::Zeroable;
 use forebay_client::{Next, Options, Patient, Shard};
-use forebay_ring::{Attach, Bulk, ClaimSum, HandIn, MessageKind, NO_RING, Offer, Release, View, attach_flags, packet};
+use forebay_ring::{Attach, Bulk, ClaimSum, ResumedClaim, MessageKind, NO_RING, Offer, Release, View, attach_flags, packet};
 
 use crate::daemon::Home;
 use crate::speaker::{Said, Speaker, attach};
@@ -257,7 +257,7 @@ fn rule_16_a_batch_that_is_given_back_after_two_deaths_comes_again() {
 }
 
 /// A trainer that comes with these batches in its hands.
-fn comes_with(home: &Home, held: &[HandIn]) -> (Speaker, Box<View>) {
+fn comes_with(home: &Home, held: &[ResumedClaim]) -> (Speaker, Box<View>) {
     let mut speaker = Speaker::connect(home);
     let resume = Attach { flags: attach_flags::RESUME, incarnation: 7, ..attach() };
     speaker.say(&packet(&resume, &[]), &[Bulk::write(bytemuck::cast_slice(held)).unwrap().into_fd()]);
@@ -276,7 +276,7 @@ fn rule_16_batches_of_one_number_from_two_dead_daemons_are_acked_and_returned_ea
         for claim in &view.claims(offer.slot)[..offer.claims as usize] {
             let (lease, start, len) = (claim.lease, claim.start, claim.len.into());
             let (epoch, seq, bare, sum) = (offer.epoch, offer.seq, claim.bare, ClaimSum::zeroed());
-            held.push(HandIn { lease, start, len, epoch, seq, held: number, bare, sum });
+            held.push(ResumedClaim { lease, start, len, epoch, seq, held: number, bare, sum });
         }
         let records = &view.records(offer.slot)[..offer.shown as usize];
         shown.push(records.iter().map(|record| u64::try_from(*record).unwrap()).collect::<Vec<_>>());
@@ -284,11 +284,11 @@ fn rule_16_batches_of_one_number_from_two_dead_daemons_are_acked_and_returned_ea
         daemon.kill();
         daemon = home.start();
     }
-    let numbers: Vec<_> = held.iter().map(|hand_in| (hand_in.seq, hand_in.held)).collect();
+    let numbers: Vec<_> = held.iter().map(|resumed| (resumed.seq, resumed.held)).collect();
     assert_eq!(numbers, [(offers[0].seq, 1), (offers[0].seq, 2)], "one claim each, and one number for both");
     let (speaker, _) = comes_with(&home, &held);
-    let handed_in = Offer { ring: NO_RING, slot: 0, generation: 2, ..offers[1] };
-    speaker.ack(&handed_in, &[shown[1].iter().copied().collect()]);
+    let resumed = Offer { ring: NO_RING, slot: 0, generation: 2, ..offers[1] };
+    speaker.ack(&resumed, &[shown[1].iter().copied().collect()]);
     let (kind, ring, seq) = (MessageKind::Release as u32, NO_RING, offers[0].seq);
     speaker.say(&packet(&Release { kind, slot: 0, seq, generation: 1, returned: 1, ring }, &[]), &[]);
     home.wait_for("the second is counted", |status| status.delivered == shown[1].len() as u64);

@@ -238,7 +238,7 @@ fn a_list_of_held_batches_that_makes_no_sense_is_refused_or_leads_nowhere() {
     // Leases that never were, ranges without an end, and every number at its limit.
     let wild =
         [[0_u64, 0, 0], [1, u64::MAX, u64::MAX], [u64::MAX, 0, 8], [3, 5, u64::MAX]].map(|[lease, start, len]| {
-            [0, 1].map(|held| forebay_ring::HandIn {
+            [0, 1].map(|held| forebay_ring::ResumedClaim {
                 lease,
                 start,
                 len,
@@ -258,7 +258,7 @@ fn a_list_of_held_batches_that_makes_no_sense_is_refused_or_leads_nowhere() {
 }
 
 #[test]
-fn rule_16_batches_that_others_hold_from_a_living_daemon_cannot_be_handed_in() {
+fn rule_16_batches_that_others_hold_from_a_living_daemon_cannot_be_resumed() {
     let home = Home::with_pictures(16);
     let _daemon = home.serve("epochs = 1");
     let mut other = Puppet::with_one_credit(&home);
@@ -270,10 +270,10 @@ fn rule_16_batches_that_others_hold_from_a_living_daemon_cannot_be_handed_in() {
         let offer = speaker.offer();
         view.claims(offer.slot)[0].lease
     };
-    let stolen: Vec<forebay_ring::HandIn> = (0..16)
+    let stolen: Vec<forebay_ring::ResumedClaim> = (0..16)
         .map(|place| {
             let (high, low) = sum([place]).halves();
-            forebay_ring::HandIn {
+            forebay_ring::ResumedClaim {
                 lease,
                 start: place,
                 len: 1,
@@ -312,7 +312,7 @@ fn a_list_of_held_batches_is_not_read_beyond_what_a_trainer_can_hold() {
 }
 
 #[test]
-fn rule_16_more_claims_than_are_read_at_once_are_handed_in() {
+fn rule_16_more_claims_than_are_read_at_once_are_resumed() {
     let home = Home::with_pictures(200);
     let daemon = home.serve_little_ahead("epochs = 1");
     let mut speaker = Speaker::connect(&home);
@@ -322,7 +322,7 @@ fn rule_16_more_claims_than_are_read_at_once_are_handed_in() {
     daemon.kill();
     let _daemon = home.start();
     // Of many leases that are over long since, then of the one that counts.
-    let hand_in = |lease, start, held| forebay_ring::HandIn {
+    let resumed = |lease, start, held| forebay_ring::ResumedClaim {
         lease,
         start,
         len: claim.len.into(),
@@ -332,8 +332,8 @@ fn rule_16_more_claims_than_are_read_at_once_are_handed_in() {
         bare: 0,
         sum: ClaimSum::zeroed(),
     };
-    let old = (0..70_000).map(|number| hand_in(1, number, 0));
-    let list: Vec<_> = old.chain([hand_in(claim.lease, claim.start, 1)]).collect();
+    let old = (0..70_000).map(|number| resumed(1, number, 0));
+    let list: Vec<_> = old.chain([resumed(claim.lease, claim.start, 1)]).collect();
     let resume = packet(&Attach { flags: attach_flags::RESUME, incarnation: 7, ..attach() }, &[]);
     let mut speaker = Speaker::connect(&home);
     speaker.say(&resume, &[Bulk::write(bytemuck::cast_slice(&list)).unwrap().into_fd()]);

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use forebay_ring::{HandIn, MessageKind, Number, Offer, Sent, Socket, packet};
+use forebay_ring::{ResumedClaim, MessageKind, Number, Offer, Sent, Socket, packet};
 use parking_lot::Mutex;
 
 use crate::error::Broken;
@@ -32,7 +32,7 @@ struct HandsState {
 enum Line {
     /// To this daemon.
     Open(Arc<Socket>),
-    /// The daemon is lost. The next one gets the decisions that were made after the [hand-in](Hands::hand_in).
+    /// The daemon is lost. The next one gets the decisions that were made after the [hand-in](Hands::resumed_claims).
     Down,
     /// The session was closed: nowhere.
     Closed,
@@ -64,10 +64,10 @@ impl Hands {
 
     /// The list of batches that this trainer reports to the next daemon as it attaches. Later changes are sent in packets
     /// once it is connected.
-    pub(crate) fn hand_in(&self) -> Vec<HandIn> {
+    pub(crate) fn resumed_claims(&self) -> Vec<ResumedClaim> {
         let mut state = self.state.lock();
         state.waiting.clear();
-        state.holds.hand_in()
+        state.holds.resumed_claims()
     }
 
     pub(crate) fn take(&self, offer: Offer, receipt: Receipt) -> HoldTicket {

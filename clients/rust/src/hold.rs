@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-use forebay_ring::{HandIn, HeldBatch, MessageKind, Number, Offer, Release, SlotId, packet};
+use forebay_ring::{ResumedClaim, HeldBatch, MessageKind, Number, Offer, Release, SlotId, packet};
 
 use crate::receipt::{Receipt, SentReceipts};
 
@@ -162,10 +162,10 @@ impl Holds {
     }
 
     /// The report for a new daemon (semantics rule 16).
-    pub(crate) fn hand_in(&self) -> Vec<HandIn> {
-        let consumed = self.sent.iter().flat_map(|receipt| receipt.hand_in(None));
+    pub(crate) fn resumed_claims(&self) -> Vec<ResumedClaim> {
+        let consumed = self.sent.iter().flat_map(|receipt| receipt.resumed_claims(None));
         let held = self.in_hand().filter(|hold| hold.is_orphaned());
-        let held = held.flat_map(|hold| hold.receipt.hand_in(hold.orphaned));
+        let held = held.flat_map(|hold| hold.receipt.resumed_claims(hold.orphaned));
         consumed.chain(held).collect()
     }
 
@@ -249,7 +249,7 @@ impl Hold {
 fn named(offer: &Offer, orphaned: Option<NonZeroU32>) -> HeldBatch {
     let slot = SlotId { ring: offer.ring, slot: offer.slot };
     let offered = HeldBatch { seq: offer.seq, slot, generation: offer.generation };
-    orphaned.map_or(offered, |number| HeldBatch::handed_in(number.get().into(), offer.seq))
+    orphaned.map_or(offered, |number| HeldBatch::resumed(number.get().into(), offer.seq))
 }
 
 /// Returns a slot. It is also used for offers that were never handed out.

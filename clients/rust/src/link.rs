@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use forebay_printable::printable;
 use forebay_proto::v1::StreamInfo;
 use forebay_ring::{
-    Attach, Body, Bulk, HandIn, Join, Message, NAME_LEN, PACKET_LEN, Received, Sent, Socket, SocketError, View,
+    Attach, Body, Bulk, ResumedClaim, Join, Message, NAME_LEN, PACKET_LEN, Received, Sent, Socket, SocketError, View,
     Welcome, attach_flags, attach_join, is_own_socket_dir, packet, socket_dir,
 };
 use prost::Message as _;
@@ -71,7 +71,7 @@ pub(crate) enum Unsent {
 /// What a resuming trainer tells: the incarnation that it knew, and what it has of it.
 pub(crate) struct Resume {
     pub(crate) incarnation: u64,
-    pub(crate) list: Vec<HandIn>,
+    pub(crate) list: Vec<ResumedClaim>,
 }
 
 impl<'a> Patience<'a> {

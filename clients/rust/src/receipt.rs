@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 
 use bytemuck::Zeroable;
 use forebay_proto::{RecordSum, Turn, v1};
-use forebay_ring::{Ack, Claim, ClaimSum, HandIn, HeldBatch, MessageKind, Offer, SUMS_PER_ACK, SlotId};
+use forebay_ring::{Ack, Claim, ClaimSum, ResumedClaim, HeldBatch, MessageKind, Offer, SUMS_PER_ACK, SlotId};
 use thiserror::Error;
 
 /// Batches whose receipts are kept for a daemon that dies before it made them durable. A daemon forwards receipts at
@@ -114,8 +114,8 @@ impl Receipt {
     }
 
     /// For a new daemon: what this trainer consumed (with sums), or still holds (without), by its own number of the batch.
-    pub(crate) fn hand_in(&self, held: Option<NonZeroU32>) -> impl Iterator<Item = HandIn> + '_ {
-        self.claims.iter().map(move |(claim, sum)| HandIn {
+    pub(crate) fn resumed_claims(&self, held: Option<NonZeroU32>) -> impl Iterator<Item = ResumedClaim> + '_ {
+        self.claims.iter().map(move |(claim, sum)| ResumedClaim {
             lease: claim.lease,
             start: claim.start,
             len: claim.len.into(),
@@ -227,9 +227,9 @@ mod tests {
         let items: Vec<_> = receipt.ack_items().map(|item| (item.lease, item.kind(), item.count)).collect();
         let kind = v1::ack_item::Kind::Bare;
         assert_eq!(items, [(5, kind, 0), (5, v1::ack_item::Kind::Delivered, 1), (6, kind, 0)]);
-        let handed_in: Vec<_> = receipt.hand_in(None).map(|item| (item.len, item.bare, item.sum)).collect();
+        let resumed: Vec<_> = receipt.resumed_claims(None).map(|item| (item.len, item.bare, item.sum)).collect();
         let none = ClaimSum::zeroed();
-        assert_eq!(handed_in, [(1, 1, none), (1, 0, handed_in[1].2), (2, 1, none)]);
+        assert_eq!(resumed, [(1, 1, none), (1, 0, resumed[1].2), (2, 1, none)]);
         assert!(Receipt::read(&offer(1), &claims[..1], &[3], None, &[1]).is_err(), "its own places are somebody's");
         assert!(
             Receipt::read(&offer(1), &claims[..1], &[-1], None, &[0]).is_ok(),
@@ -265,11 +265,11 @@ mod tests {
     }
 
     #[test]
-    fn rule_16_what_is_held_is_handed_in_without_a_sum() {
+    fn rule_16_what_is_held_is_resumed_without_a_sum() {
         let claims = [Claim::new(5, 8, 2)];
         let receipt = Receipt::read(&offer(1), &claims, &[10, 12], None, &[1, 1]).unwrap();
-        let held: Vec<HandIn> = receipt.hand_in(NonZeroU32::new(3)).collect();
-        let consumed: Vec<HandIn> = receipt.hand_in(None).collect();
+        let held: Vec<ResumedClaim> = receipt.resumed_claims(NonZeroU32::new(3)).collect();
+        let consumed: Vec<ResumedClaim> = receipt.resumed_claims(None).collect();
         assert_eq!((held[0].held, held[0].sum), (3, ClaimSum::zeroed()));
         assert_eq!((consumed[0].held, consumed[0].lease, consumed[0].start, consumed[0].len), (0, 5, 8, 2));
         assert_ne!(consumed[0].sum, ClaimSum::zeroed());

@@ -26,8 +26,8 @@ fn told(delivered: u64) -> String {
     format!("epoch 0: 300 of 300 records accounted for ({delivered} delivered, {abandoned} abandoned), checksum equal")
 }
 
-fn verdict(scene: &Scene, rank: &mut Rank, items: &[AckItem], hand_in: bool) -> Verdict {
-    let request = AckRequest { caller: Some(rank.next()), items: items.to_vec(), hand_in, ..AckRequest::default() };
+fn verdict(scene: &Scene, rank: &mut Rank, items: &[AckItem], resumed: bool) -> Verdict {
+    let request = AckRequest { caller: Some(rank.next()), items: items.to_vec(), resumed, ..AckRequest::default() };
     scene.call(request).unwrap().verdicts().next().unwrap()
 }
 

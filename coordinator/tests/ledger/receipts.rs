@@ -104,7 +104,7 @@ fn rule_16_what_a_dead_incarnation_had_waits_for_its_consumers_and_goes_last() {
     assert_eq!(waiting.answer(), Answer::Wait, "not yet, and no record of the next epoch before these");
     assert_eq!(waiting.progress.unwrap().drained, 0);
 
-    assert_eq!(new.hand_in(&scene, scene.delivered(&consumed)), Verdict::Accepted, "a consumer's hand-in counts");
+    assert_eq!(new.resume(&scene, scene.delivered(&consumed)), Verdict::Accepted, "a consumer's hand-in counts");
     assert_eq!(new.reclaim(&scene, &held, 2, 7), Verdict::Accepted);
     assert_eq!(new.reclaim(&scene, &held, 2, 7), Verdict::Lost, "only once");
     scene.pass(GRACE);
@@ -117,13 +117,13 @@ fn rule_16_what_a_dead_incarnation_had_waits_for_its_consumers_and_goes_last() {
 }
 
 #[test]
-fn rule_16_what_a_living_incarnation_has_or_gave_back_cannot_be_handed_in() {
+fn rule_16_what_a_living_incarnation_has_or_gave_back_cannot_be_resumed() {
     let scene = Scene::new(spec(20), 10, 1);
     let mut daemon = scene.daemon("node", 1);
     let (out, back) = (daemon.lease(&scene), daemon.lease(&scene));
     daemon.give_back(&scene, &back, 0, 10);
     for lease in [&out, &back] {
-        assert_eq!(daemon.hand_in(&scene, scene.delivered(lease)), Verdict::Lost);
+        assert_eq!(daemon.resume(&scene, scene.delivered(lease)), Verdict::Lost);
         assert_eq!(daemon.reclaim(&scene, lease, 0, 10), Verdict::Lost);
     }
     assert_eq!(scene.deliver_all(&mut daemon), Answer::EpochEnd, "nothing was taken from those who have it");

@@ -125,7 +125,7 @@ fn rule_15_every_trainer_that_ended_with_a_batch_is_counted_and_so_is_what_its_d
     // One more trainer has it when the daemon dies, and hands it in to the next one.
     assert_eq!(daemon.tell_seen(&scene, &lease, 0, 4), Verdict::Accepted);
     let mut next = scene.daemon("node", 2);
-    assert_eq!(next.hand_in(&scene, scene.receipt(&lease, 0, 4, Kind::Delivered)), Verdict::Accepted);
+    assert_eq!(next.resume(&scene, scene.receipt(&lease, 0, 4, Kind::Delivered)), Verdict::Accepted);
     finish(&scene, &mut next);
     assert_eq!(repeats(&scene), Repeats { trainer_ended: 16, daemon_died: 6, ..Repeats::default() });
 }
@@ -195,7 +195,7 @@ fn rule_21_what_a_trainer_holds_when_its_daemon_stops_is_kept_for_it() {
     let mut next = scene.daemon("node", 2);
     let granted: Vec<_> = next.acquire(&scene, 64).leases.iter().map(span).collect();
     assert_eq!(granted, [(0, 8, 10), (0, 10, 20), (0, 20, 30)]);
-    assert_eq!(next.hand_in(&scene, scene.receipt(&lease, 0, 4, Kind::Delivered)), Verdict::Accepted);
+    assert_eq!(next.resume(&scene, scene.receipt(&lease, 0, 4, Kind::Delivered)), Verdict::Accepted);
     assert_eq!(next.reclaim(&scene, &lease, 4, 8), Verdict::Accepted);
     scene.pass(GRACE);
     assert_eq!(next.acquire(&scene, 1).answer(), Answer::EpochEnd, "it is in its trainer's hands");

@@ -73,8 +73,8 @@ fn rule_22_a_state_counts_what_the_caller_holds_over_any_number_of_its_daemons_d
     // One is acked in this life, the other one after a further death.
     assert_eq!(daemon.ack(&scene, in_hand[0]), Verdict::Accepted);
     let mut last = scene.daemon("node", 9);
-    assert_eq!(last.hand_in(&scene, in_hand[0]), Verdict::Lost, "it counts already");
-    assert_eq!(last.hand_in(&scene, in_hand[1]), Verdict::Accepted);
+    assert_eq!(last.resume(&scene, in_hand[0]), Verdict::Lost, "it counts already");
+    assert_eq!(last.resume(&scene, in_hand[1]), Verdict::Accepted);
     scene.pass(GRACE);
     assert_eq!(scene.deliver_all(&mut last), Answer::DatasetDone);
     let audit = &scene.audit()[0];
@@ -293,7 +293,7 @@ fn rule_13_a_position_without_a_record_comes_back_from_every_death() {
     }
     let lease = daemon.lease(&scene);
     daemon = scene.daemon("node", 100);
-    assert_eq!(daemon.hand_in(&scene, bare(&lease, 0, 1)), Verdict::Accepted);
+    assert_eq!(daemon.resume(&scene, bare(&lease, 0, 1)), Verdict::Accepted);
     assert_eq!(daemon.acquire(&scene, 1).answer(), Answer::DatasetDone);
     assert!(scene.audit_lines()[0].starts_with("epoch 0: 6 of 6 records accounted for (6 delivered"));
 }

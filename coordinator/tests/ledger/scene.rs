@@ -243,9 +243,9 @@ impl Daemon {
     }
 
     /// For a consumer of a dead incarnation.
-    pub(crate) fn hand_in(&mut self, scene: &Scene, item: AckItem) -> Verdict {
+    pub(crate) fn resume(&mut self, scene: &Scene, item: AckItem) -> Verdict {
         let reply = scene
-            .call(AckRequest { caller: Some(self.next()), items: vec![item], hand_in: true, ..AckRequest::default() })
+            .call(AckRequest { caller: Some(self.next()), items: vec![item], resumed: true, ..AckRequest::default() })
             .unwrap();
         reply.verdicts().next().unwrap()
     }

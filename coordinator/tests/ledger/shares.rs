@@ -38,9 +38,9 @@ fn missed(scene: &Scene, daemon: &mut Daemon, group: &str) -> Vec<MissedBatches>
 }
 
 /// A trainer of a group hands in that it has consumed a batch of a dead incarnation.
-fn hand_in(scene: &Scene, daemon: &mut Daemon, group: &str, batch: u64, item: AckItem) -> Verdict {
+fn resume(scene: &Scene, daemon: &mut Daemon, group: &str, batch: u64, item: AckItem) -> Verdict {
     let groups = vec![receipt(group, batch, item)];
-    let request = AckRequest { items: vec![item], groups, hand_in: true, ..AckRequest::default() };
+    let request = AckRequest { items: vec![item], groups, resumed: true, ..AckRequest::default() };
     tell(scene, daemon, request).verdicts().next().unwrap()
 }
 
@@ -111,10 +111,10 @@ fn rule_44_what_a_trainer_hands_in_is_not_missed() {
     share(&scene, &mut daemon, "fast", 1, one, &["slow"]);
     share(&scene, &mut daemon, "fast", 2, two, &["slow"]);
     let mut daemon = scene.daemon("node", 2);
-    assert_eq!(hand_in(&scene, &mut daemon, "slow", 1, one), Verdict::Accepted, "its receipt had not come");
-    assert_ne!(hand_in(&scene, &mut daemon, "slow", 1, one), Verdict::Accepted, "it came twice");
+    assert_eq!(resume(&scene, &mut daemon, "slow", 1, one), Verdict::Accepted, "its receipt had not come");
+    assert_ne!(resume(&scene, &mut daemon, "slow", 1, one), Verdict::Accepted, "it came twice");
     assert!(!reclaim(&scene, &mut daemon, "slow", 2, &second), "it is delivered already");
-    assert_eq!(hand_in(&scene, &mut daemon, "slow", 2, two), Verdict::Accepted, "its trainer has consumed it now");
+    assert_eq!(resume(&scene, &mut daemon, "slow", 2, two), Verdict::Accepted, "its trainer has consumed it now");
     assert_eq!(missed(&scene, &mut daemon, "slow"), []);
     let groups = scene.audit().remove(0).groups;
     assert!(groups.iter().all(|group| group.verdict == GroupVerdict::Whole), "{groups:?}");
@@ -136,7 +136,7 @@ fn rule_44_a_batch_that_every_group_has_consumed_is_owed_to_nobody() {
 fn rule_44_what_only_one_group_had_of_a_dead_daemon_is_owed_to_the_others_that_were_there() {
     let (scene, _, [first, second]) = begin();
     let mut daemon = scene.daemon("node", 2);
-    assert_eq!(hand_in(&scene, &mut daemon, "fast", 1, scene.delivered(&first)), Verdict::Accepted);
+    assert_eq!(resume(&scene, &mut daemon, "fast", 1, scene.delivered(&first)), Verdict::Accepted);
     assert!(reclaim(&scene, &mut daemon, "fast", 2, &second));
     assert_eq!(missed(&scene, &mut daemon, "slow"), slow_missed(1, 1, 5), "nobody has consumed the other one yet");
     assert_eq!(ack(&scene, &mut daemon, "fast", 2, scene.delivered(&second)), Verdict::Accepted);
@@ -163,7 +163,7 @@ fn rule_44_what_two_groups_hold_of_a_dead_daemon_counts_for_each_that_has_consum
     assert!(reclaim(&scene, &mut daemon, "fast", 1, &first));
     assert!(!reclaim(&scene, &mut daemon, "slow", 1, &first), "the other one goes on holding it");
     assert_eq!(missed(&scene, &mut daemon, "slow"), []);
-    assert_eq!(hand_in(&scene, &mut daemon, "slow", 1, scene.delivered(&first)), Verdict::Accepted);
+    assert_eq!(resume(&scene, &mut daemon, "slow", 1, scene.delivered(&first)), Verdict::Accepted);
     assert_eq!(scene.audit().len(), 0, "it counts with the other one's");
     assert_eq!(ack(&scene, &mut daemon, "fast", 1, scene.delivered(&first)), Verdict::Accepted);
     assert_eq!(accounts(&scene), [("fast".to_owned(), 5, 0), ("slow".to_owned(), 5, 0)]);
@@ -197,7 +197,7 @@ fn rule_44_what_a_trainer_without_a_group_has_consumed_is_not_delivered_again_wh
     let lease = scene.daemon("node", 1).lease(&scene);
     let mut daemon = scene.daemon("node", 2);
     assert!(reclaim(&scene, &mut daemon, "", 1, &lease), "nobody else was there");
-    assert_eq!(hand_in(&scene, &mut daemon, "", 1, scene.delivered(&lease)), Verdict::Accepted);
+    assert_eq!(resume(&scene, &mut daemon, "", 1, scene.delivered(&lease)), Verdict::Accepted);
     assert_eq!(daemon.give_back(&scene, &lease, 0, 5), Verdict::Accepted);
     assert_eq!(daemon.acquire(&scene, 1).answer(), Answer::DatasetDone);
     assert_eq!(scene.audit()[0].verdict, Judgement::AddsUp);
@@ -253,7 +253,7 @@ fn rule_44_what_one_group_has_consumed_is_delivered_where_another_s_trainer_ends
     let (scene, _, [first, _]) = begin();
     let mut daemon = scene.daemon("node", 2);
     assert!(reclaim(&scene, &mut daemon, "slow", 1, &first));
-    assert_eq!(hand_in(&scene, &mut daemon, "fast", 1, scene.delivered(&first)), Verdict::Accepted);
+    assert_eq!(resume(&scene, &mut daemon, "fast", 1, scene.delivered(&first)), Verdict::Accepted);
     assert_eq!(scene.audit().len(), 0, "the other group holds it");
     assert_eq!(daemon.give_back(&scene, &first, 0, 5), Verdict::Accepted);
     assert_eq!(missed(&scene, &mut daemon, "slow"), slow_missed(1, 1, 5));
@@ -325,6 +325,6 @@ fn rule_44_groups_that_saw_different_records_of_a_dead_daemon_s_batch_do_not_add
     let item = scene.delivered(&first);
     share(&scene, &mut daemon, "fast", 1, item, &["slow"]);
     let mut daemon = scene.daemon("node", 2);
-    hand_in(&scene, &mut daemon, "slow", 1, AckItem { sum_low: item.sum_low ^ 1, ..item });
+    resume(&scene, &mut daemon, "slow", 1, AckItem { sum_low: item.sum_low ^ 1, ..item });
     assert_eq!(scene.audit()[0].verdict, Judgement::DoesNotAddUp);
 }

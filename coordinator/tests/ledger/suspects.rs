@@ -171,7 +171,7 @@ fn rule_9_a_record_that_a_consumer_holds_is_not_suspect_at_any_number_of_deaths(
         assert_eq!(daemon.reclaim(&scene, &lease, 0, 1), Verdict::Accepted);
         daemon = scene.daemon("node", incarnation);
     }
-    assert_eq!(daemon.hand_in(&scene, scene.delivered(&lease)), Verdict::Accepted);
+    assert_eq!(daemon.resume(&scene, scene.delivered(&lease)), Verdict::Accepted);
     assert_eq!(
         scene.audit_lines(),
         ["epoch 0: 1 of 1 records accounted for (1 delivered), checksum equal"],

@@ -71,13 +71,13 @@ fn spans(leases: &[Lease]) -> Vec<(u64, u64, u64)> {
 }
 
 #[test]
-fn rule_15_if_all_trainers_come_back_after_a_death_nothing_but_what_they_hand_in_and_hold_was_seen() {
+fn rule_15_if_all_trainers_come_back_after_a_death_nothing_but_what_they_resumed_and_hold_was_seen() {
     let mut scene = Scene::new(spec(400), 40, 1);
     let leases = daemon(&scene, 1, &[7, 9]).acquire(&scene, 10).leases;
     assert_eq!(leases.len(), 10, "all 400 records are leased");
     let (mut next, reply) = open(&scene, "node", 2);
     assert!(reply.awaits_trainers);
-    assert_eq!(next.hand_in(&scene, scene.receipt(&leases[0], 0, 4, Kind::Delivered)), Verdict::Accepted);
+    assert_eq!(next.resume(&scene, scene.receipt(&leases[0], 0, 4, Kind::Delivered)), Verdict::Accepted);
     attend(&scene, &mut next, &[7]);
     assert_eq!(next.acquire(&scene, 10).answer(), Answer::Wait, "the other one may come");
     scene.restart();
@@ -102,7 +102,7 @@ fn rule_15_if_one_trainer_is_missing_all_that_the_daemon_had_leased_of_a_begun_e
     assert_eq!(spans(&leases)[3..], [(0, 30, 40), (1, 0, 10), (1, 10, 20)], "two of the next epoch");
     first.ack(&scene, scene.receipt(&leases[0], 0, 5, Kind::Delivered));
     let mut next = open(&scene, "node", 2).0;
-    assert_eq!(next.hand_in(&scene, scene.receipt(&leases[0], 5, 10, Kind::Delivered)), Verdict::Accepted);
+    assert_eq!(next.resume(&scene, scene.receipt(&leases[0], 5, 10, Kind::Delivered)), Verdict::Accepted);
     attend(&scene, &mut next, &[9]);
     scene.restart();
     finish(&scene, &mut next);
@@ -194,7 +194,7 @@ fn rule_15_a_stop_in_order_leaves_to_its_trainers_what_they_hold() {
     assert_eq!(first.give_back(&scene, &lease, 4, 10), Verdict::Accepted);
     say(&scene, &mut first, Attendance::Closed, &[]);
     let mut next = open(&scene, "node", 2).0;
-    assert_eq!(next.hand_in(&scene, scene.receipt(&lease, 0, 2, Kind::Delivered)), Verdict::Accepted);
+    assert_eq!(next.resume(&scene, scene.receipt(&lease, 0, 2, Kind::Delivered)), Verdict::Accepted);
     finish(&scene, &mut next);
     assert_eq!(repeats(&scene), Repeats { daemon_stopped: 2, ..Repeats::default() });
 }

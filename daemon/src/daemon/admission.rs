@@ -10,7 +10,7 @@ use forebay_ring::{
     Attach, Bulk, BulkError, Join, Membership, Memory, MessageKind, Peer, Socket, attach_join, text, text_code,
 };
 use forebay_pipeline::settings::{AskedPart, Mode, Sharding};
-use forebay_pipeline::{Credentials, HandIns, Stream, threads};
+use forebay_pipeline::{Credentials, ResumedClaims, Stream, threads};
 use thiserror::Error;
 
 use crate::config::StreamSection;
@@ -29,7 +29,7 @@ pub(crate) struct Request {
     pub settings: Option<OwnedFd>,
     /// Bulk paths.
     pub files: Option<OwnedFd>,
-    /// Bulk [`HandIn`](forebay_ring::HandIn)s.
+    /// Bulk [`ResumedClaim`](forebay_ring::ResumedClaim)s.
     pub resume: Option<OwnedFd>,
     /// Bulk names of columns.
     pub columns: Option<OwnedFd>,
@@ -45,7 +45,7 @@ pub(super) struct Admitted {
     /// The group that it joins.
     pub(super) membership: Membership,
     /// What it brings.
-    pub(super) hand_ins: HandIns,
+    pub(super) resumed_claims: ResumedClaims,
 }
 
 /// A list of files that is not read.
@@ -97,7 +97,7 @@ pub(super) async fn admit(streams: &Arc<Streams>, peer: &Peer, request: Request)
         admission.may_attach()?;
     }
     let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
-    let hand_ins = admission.hand_ins(resume)?;
+    let resumed_claims = admission.resumed_claims(resume)?;
     let (served, stays) = if is_service {
         admission.service_stream(given.as_deref()).await?
     } else {
@@ -110,7 +110,7 @@ pub(super) async fn admit(streams: &Arc<Streams>, peer: &Peer, request: Request)
     let open_to = served.stream.open_to(&admission.trainer);
     open_to.map_err(|refusal| (refusal.code(), format!("{}: {refusal}", refusal.key())))?;
     let membership = membership(&head, admission.name(), served.stream.settings().delivery.mode)?;
-    Ok(Admitted { entered: (served, stays), membership, hand_ins })
+    Ok(Admitted { entered: (served, stays), membership, resumed_claims })
 }
 
 impl Admission<'_> {
@@ -160,10 +160,10 @@ impl Admission<'_> {
 
     /// What the trainer has from an earlier incarnation. What it had from this one came back when it hung up, and
     /// counts for nothing: receipts for living leases come from those who hold them.
-    fn hand_ins(&self, list: Option<OwnedFd>) -> Result<HandIns, AdmissionRefusal> {
-        let Some(list) = list else { return Ok(HandIns::default()) };
-        let hand_ins = HandIns::accept(list).map_err(|error| (text_code::PROTOCOL, error.to_string()))?;
-        Ok(if [0, self.streams.incarnation()].contains(&self.head.incarnation) { HandIns::default() } else { hand_ins })
+    fn resumed_claims(&self, list: Option<OwnedFd>) -> Result<ResumedClaims, AdmissionRefusal> {
+        let Some(list) = list else { return Ok(ResumedClaims::default()) };
+        let resumed_claims = ResumedClaims::accept(list).map_err(|error| (text_code::PROTOCOL, error.to_string()))?;
+        Ok(if [0, self.streams.incarnation()].contains(&self.head.incarnation) { ResumedClaims::default() } else { resumed_claims })
     }
 
     async fn service_stream(&self, given: Option<&[u8]>) -> Result<Entered, AdmissionRefusal> {

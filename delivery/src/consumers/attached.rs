@@ -11,7 +11,7 @@ use forebay_ring::{
 };
 use prost::Message as _;
 
-use super::held_claim::HandedIn;
+use super::held_claim::ResumedBatch;
 use crate::stream_ring::StreamRing;
 
 /// A trainer whose request was accepted.
@@ -36,7 +36,7 @@ pub(crate) struct Arrival {
     /// What it is told of the stream.
     pub info: StreamInfo,
     /// Batches of earlier incarnations in its hands.
-    pub adopted: Vec<HandedIn>,
+    pub adopted: Vec<ResumedBatch>,
     /// What its user is told first.
     pub notice: Option<String>,
 }

@@ -6,7 +6,7 @@ use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, BadRecord, Cause, GroupKey, GroupReceipt, Range, ReturnedRange};
 use forebay_ring::{Ack, Adopted, Claim, ClaimSum, ConsumerId, HeldBatch};
 
-use super::held_claim::{HandedIn, HeldClaim};
+use super::held_claim::{ResumedBatch, HeldClaim};
 use crate::handover::FinishedBatch;
 use crate::outcomes::BatchReceipts;
 use crate::receipt::{group_receipt, receipt, seen};
@@ -64,8 +64,8 @@ impl Claims {
     }
 
     /// A consumer came with a batch of an earlier incarnation.
-    pub(super) fn adopted(&mut self, consumer: ConsumerId, handed_in: HandedIn) {
-        let HandedIn { hold, batch, claims } = handed_in;
+    pub(super) fn adopted(&mut self, consumer: ConsumerId, resumed_batch: ResumedBatch) {
+        let ResumedBatch { hold, batch, claims } = resumed_batch;
         let none = || BatchClaims::of(batch.epoch, &[]);
         // A batch may be told in several parts.
         self.adopted.entry((consumer, hold)).or_insert_with(none).claims.extend(claims);

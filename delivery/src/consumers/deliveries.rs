@@ -24,7 +24,7 @@ use forebay_ring::{
 
 use super::claims::{BatchClaims, Claims, Receipts};
 use super::epoch_end::EpochEnd;
-use super::held_claim::{HandedIn, HeldClaim};
+use super::held_claim::{ResumedBatch, HeldClaim};
 use super::parts::{DeliveryRules, EpochTerms};
 use crate::handover::FinishedBatch;
 use crate::settings::Mode;
@@ -112,9 +112,9 @@ impl Deliveries {
     }
 
     /// A trainer came with a batch of an earlier incarnation, or with a part of one.
-    pub(super) fn adopt(&mut self, consumer: ConsumerId, handed_in: HandedIn) {
-        self.exchange.adopt(consumer, handed_in.hold, handed_in.batch);
-        self.claims.adopted(consumer, handed_in);
+    pub(super) fn adopt(&mut self, consumer: ConsumerId, resumed_batch: ResumedBatch) {
+        self.exchange.adopt(consumer, resumed_batch.hold, resumed_batch.batch);
+        self.claims.adopted(consumer, resumed_batch);
     }
 
     /// A trainer that came with claims of an earlier incarnation is not let in. Gives what is to go back.

@@ -5,7 +5,7 @@ use forebay_ring::{BatchId, Claim};
 
 /// A batch of an earlier incarnation in a trainer's hands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HandedIn {
+pub(crate) struct ResumedBatch {
     /// The trainer's own number of it.
     pub(crate) hold: u64,
     /// Its number in the earlier incarnation, and its epoch.

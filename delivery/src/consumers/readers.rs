@@ -66,12 +66,12 @@ impl Readers {
         let Some((consumer, told)) = self.let_in(arrival, rings, deliveries) else {
             (self.hooks.left)(id, self.open().count());
             // The daemon took the trainer's batches back from the ledger. No trainer holds them now.
-            return deliveries.refuse(adopted.into_iter().flat_map(|handed_in| handed_in.claims));
+            return deliveries.refuse(adopted.into_iter().flat_map(|resumed| resumed.claims));
         };
         tracing::info!(stream = self.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
         self.by_id.insert(id, consumer);
-        for handed_in in adopted {
-            deliveries.adopt(id, handed_in);
+        for resumed in adopted {
+            deliveries.adopt(id, resumed);
         }
         // Unlike this trainer, those that were here already know of the epochs that ended after its welcome.
         for ended in told..deliveries.exchange().open() {

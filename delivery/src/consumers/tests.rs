@@ -83,7 +83,7 @@ impl Scene {
     }
 
     /// A trainer that has batches of an earlier incarnation in its hands.
-    fn join_with(&self, id: u64, membership: Membership, adopted: Vec<HandedIn>) -> Trainer {
+    fn join_with(&self, id: u64, membership: Membership, adopted: Vec<ResumedBatch>) -> Trainer {
         let (socket, theirs) = Socket::pair().unwrap();
         let peer = Peer::of(&socket).unwrap();
         let (id, info, notice) = (ConsumerId(id), StreamInfo::default(), None);

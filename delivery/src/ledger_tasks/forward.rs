@@ -32,14 +32,14 @@ pub(crate) async fn forward(ledger: &LedgerClient, mut outcomes: OutcomeReceiver
             Some(at) => match timeout_at(at, outcomes.recv()).await {
                 Ok(next) => next,
                 Err(_elapsed) => {
-                    pending.hand_in(ledger).await?;
+                    pending.resumed(ledger).await?;
                     deadline = None;
                     continue;
                 }
             },
         };
         let Some(outcome) = next else {
-            return pending.hand_in(ledger).await;
+            return pending.resumed(ledger).await;
         };
         let mut urgent = pending.add(outcome);
         // Reports that wait already go into the same request, so that one commit carries a whole folder of bad files. But
@@ -51,7 +51,7 @@ pub(crate) async fn forward(ledger: &LedgerClient, mut outcomes: OutcomeReceiver
             urgent |= pending.add(outcome);
         }
         if urgent || pending.len() >= MOST {
-            pending.hand_in(ledger).await?;
+            pending.resumed(ledger).await?;
             deadline = None;
         } else {
             deadline.get_or_insert_with(|| Instant::now() + GATHER);
@@ -135,7 +135,7 @@ impl PendingOutcomes {
     }
 
     /// Sends it all, in the order in which the ledger must hear of it.
-    async fn hand_in(&mut self, ledger: &LedgerClient) -> Result<(), CallError> {
+    async fn send(&mut self, ledger: &LedgerClient) -> Result<(), CallError> {
         let mut gone = Vec::new();
         let says_nothing =
             self.receipts.items.is_empty() && self.shares.is_empty() && self.began.is_empty() && self.ended.is_empty();
@@ -160,7 +160,7 @@ impl PendingOutcomes {
             let items = groups.iter().filter_map(|receipt| receipt.item).collect();
             // The trainer that holds the batch, or the group that consumed it, answers for it. So the verdicts do not
             // matter here.
-            ledger.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await?;
+            ledger.ack(AckRequest { items, groups, resumed: true, ..AckRequest::default() }).await?;
         }
         if !self.bad.is_empty() {
             ledger.outcomes().count_bad(self.bad.len());

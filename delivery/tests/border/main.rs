@@ -148,7 +148,7 @@ fn rule_11_the_search_finds_every_mistake() {
         (Policy::WithGaps, "a shard", "batches do not keep their order"),
         (Policy::HalfReturned, "batches of two and a view", "a state does not have each position once"),
         (Policy::KeepsDropped, "a position too few", "a slot is lost"),
-        (Policy::ForgetsHandIns, "a daemon that dies", "a state does not have each position once"),
+        (Policy::ForgetsResumedClaims, "a daemon that dies", "a state does not have each position once"),
     ] {
         let (_, scene) =
             scenes().into_iter().chain([large()]).find(|(name, _)| *name == scene).expect("it is a scene's name");

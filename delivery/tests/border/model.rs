@@ -33,7 +33,7 @@ pub(super) enum Policy {
     /// The positions that are too few for a batch are dropped, and the slot of their batch stays with it.
     KeepsDropped,
     /// The ledger grants again what trainers hold of a dead daemon.
-    ForgetsHandIns,
+    ForgetsResumedClaims,
 }
 
 /// What there is in all runs of a scene.

@@ -18,7 +18,7 @@ use super::shares::is_consumed;
 /// What a request says beside its receipts.
 struct BesideReceipts<'a> {
     /// The receipts come from consumers of a dead incarnation.
-    hand_in: bool,
+    resumed: bool,
     /// What is wrong with records.
     bad: HashMap<u64, &'a BadRecord>,
     groups: GroupReceipts<'a>,
@@ -28,7 +28,7 @@ impl Ledger {
     /// Counts receipts. Each is accepted once, and only while no other worker has its positions.
     pub fn ack(&mut self, worker: &str, request: &AckRequest) -> AckReply {
         let beside = BesideReceipts {
-            hand_in: request.hand_in,
+            resumed: request.resumed,
             // Of two entries for a record, the first counts.
             bad: request.bad.iter().rev().map(|bad| (bad.record, bad)).collect(),
             groups: GroupReceipts::of(&request.groups),
@@ -50,7 +50,7 @@ impl Ledger {
         if item.kind() != Kind::Bare && !self.has_records(worker, item.lease, &range) {
             return Verdict::Invalid;
         }
-        let taken = if beside.hand_in {
+        let taken = if beside.resumed {
             self.leases.take_kept(worker, item.lease, &range)
         } else {
             self.take(worker, item.lease, &range)
@@ -76,7 +76,7 @@ impl Ledger {
             }
         }
         self.shares.end(&mut self.account, grant.epoch, item, of_groups);
-        for receipt in of_groups.iter().filter(|_| beside.hand_in) {
+        for receipt in of_groups.iter().filter(|_| beside.resumed) {
             self.shares.owe_to_others(&mut self.account, grant.epoch, receipt);
         }
         self.account.count_ack();

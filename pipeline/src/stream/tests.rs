@@ -12,7 +12,7 @@ use std::thread;
 
 use forebay_client::{Next, Options, Patient, Session, State, Target};
 use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, monotonic_clock};
-use forebay_delivery::HandIns;
+use forebay_delivery::ResumedClaims;
 use forebay_pixels::{CenterCrop, Output, Recipe, Size, Transform};
 use forebay_plan::{PERMUTATION, Plan};
 use forebay_proto::RecordSum;
@@ -148,8 +148,8 @@ impl TestStream {
         socket.wait(None).unwrap();
         socket.recv(&mut vec![0; PACKET_LEN]).unwrap();
         let peer = Peer::of(&socket).unwrap();
-        let (credits, membership, hand_ins) = (Options::default().credits, Membership::default(), HandIns::default());
-        let request = AttachRequest { number: 7, protocol: PROTOCOL, credits, membership, hand_ins };
+        let (credits, membership, resumed_claims) = (Options::default().credits, Membership::default(), ResumedClaims::default());
+        let request = AttachRequest { number: 7, protocol: PROTOCOL, credits, membership, resumed_claims };
         self.runtime.block_on(self.stream.attach(socket, peer, request));
         trainer.join().unwrap().unwrap()
     }

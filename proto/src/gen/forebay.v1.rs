@@ -601,7 +601,7 @@ pub struct AckRequest {
     /// They come from a consumer of a dead incarnation of the caller (semantics rule 16): accepted only for what was
     /// returned by that death, never for a lease that is out.
     #[prost(bool, tag = "3")]
-    pub hand_in: bool,
+    pub resumed: bool,
     /// What is wrong with the bad records of BARE items, where that is known.
     #[prost(message, repeated, tag = "4")]
     pub bad: ::prost::alloc::vec::Vec<BadRecord>,

@@ -241,18 +241,18 @@ pub struct GroupState {
 
 impl HeldBatch {
     /// A batch of an earlier incarnation, with the consumer's own number of it.
-    pub fn handed_in(hold: u64, seq: u64) -> Self {
+    pub fn resumed(hold: u64, seq: u64) -> Self {
         Self { seq, slot: SlotId { ring: NO_RING, slot: 0 }, generation: hold }
     }
 
     /// True for a batch of an earlier incarnation.
-    pub fn is_handed_in(&self) -> bool {
+    pub fn is_resumed(&self) -> bool {
         self.slot.ring == NO_RING
     }
 
     /// The consumer's own number of a batch of an earlier incarnation. It alone says which batch is meant.
     pub fn hold(&self) -> Option<u64> {
-        self.is_handed_in().then_some(self.generation)
+        self.is_resumed().then_some(self.generation)
     }
 }
 

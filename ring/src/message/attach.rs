@@ -88,7 +88,7 @@ pub mod attach_flags {
     pub const SETTINGS: u32 = 1;
     /// Paths separated by NUL bytes.
     pub const FILES: u32 = 2;
-    /// An array of [`HandIn`](super::super::HandIn).
+    /// An array of [`ResumedClaim`](super::super::ResumedClaim).
     pub const RESUME: u32 = 4;
     /// Names of columns, separated by NUL bytes: the trainer reads no others.
     pub const COLUMNS: u32 = 8;

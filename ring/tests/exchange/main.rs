@@ -299,19 +299,19 @@ fn rule_23_after_a_restore_to_an_earlier_epoch_the_barrier_stands_there_again() 
 }
 
 #[test]
-fn rule_16_a_batch_handed_in_from_an_earlier_incarnation_is_acked_or_orphaned() {
+fn rule_16_a_batch_resumed_from_an_earlier_incarnation_is_acked_or_orphaned() {
     let mut exchange = exchange(6);
     attach(&mut exchange, ANNA, 2).unwrap();
-    let (hold, handed_in) = (|seq| seq - 40, |seq| HeldBatch::handed_in(seq - 40, seq));
+    let (hold, resumed) = (|seq| seq - 40, |seq| HeldBatch::resumed(seq - 40, seq));
     for seq in [41, 42, 43, 44] {
         exchange.adopt(ANNA, hold(seq), BatchId { seq, epoch: 0 });
     }
     assert_eq!(exchange.holders(0).len(), 4, "the epoch waits for them");
-    assert!(exchange.awaits(ANNA, handed_in(41)));
-    assert!(exchange.ack(ANNA, handed_in(41)));
-    assert!(exchange.release(ANNA, handed_in(41), false), "its slot is in no ring: nothing to do, nothing wrong");
-    assert!(exchange.release(ANNA, handed_in(42), true));
-    assert!(exchange.release(ANNA, handed_in(44), false), "it has not said that it has not used it");
+    assert!(exchange.awaits(ANNA, resumed(41)));
+    assert!(exchange.ack(ANNA, resumed(41)));
+    assert!(exchange.release(ANNA, resumed(41), false), "its slot is in no ring: nothing to do, nothing wrong");
+    assert!(exchange.release(ANNA, resumed(42), true));
+    assert!(exchange.release(ANNA, resumed(44), false), "it has not said that it has not used it");
     exchange.gone(ANNA);
     let adopted = |seq| Adopted { consumer: ANNA, hold: hold(seq), batch: BatchId { seq, epoch: 0 } };
     let orphan = |seq, seen| Action::Orphaned { adopted: adopted(seq), seen };
@@ -331,13 +331,13 @@ fn rule_16_batches_of_one_number_from_dead_daemons_are_acked_returned_and_orphan
         exchange.adopt(ANNA, hold, batch);
     }
     assert_eq!(exchange.holders(0), [Holder { consumer: ANNA, seq: 0 }; 4], "the epoch waits for each");
-    let handed_in = |hold| HeldBatch::handed_in(hold, 0);
+    let resumed = |hold| HeldBatch::resumed(hold, 0);
     let adopted = |hold| Adopted { consumer: ANNA, hold, batch };
     let orphan = |hold, seen| Action::Orphaned { adopted: adopted(hold), seen };
-    assert!(exchange.ack(ANNA, handed_in(2)));
-    assert!(!exchange.ack(ANNA, handed_in(2)), "it is not another one's");
-    assert!(exchange.release(ANNA, handed_in(3), true));
-    assert!(exchange.ack(ANNA, handed_in(1)));
+    assert!(exchange.ack(ANNA, resumed(2)));
+    assert!(!exchange.ack(ANNA, resumed(2)), "it is not another one's");
+    assert!(exchange.release(ANNA, resumed(3), true));
+    assert!(exchange.ack(ANNA, resumed(1)));
     assert_eq!(exchange.holders(0), [Holder { consumer: ANNA, seq: 0 }]);
     exchange.gone(ANNA);
     let acked = |hold| Action::AdoptedAcked(adopted(hold));
@@ -345,16 +345,16 @@ fn rule_16_batches_of_one_number_from_dead_daemons_are_acked_returned_and_orphan
 }
 
 #[test]
-fn rule_16_a_number_that_is_handed_in_twice_is_one_batch_with_the_first_one_s_seq_and_epoch() {
+fn rule_16_a_number_that_is_resumed_twice_is_one_batch_with_the_first_one_s_seq_and_epoch() {
     let mut exchange = exchange(6);
     attach(&mut exchange, ANNA, 2).unwrap();
     let (first, second) = (BatchId { seq: 7, epoch: 0 }, BatchId { seq: 8, epoch: 3 });
     exchange.adopt(ANNA, 1, first);
     exchange.adopt(ANNA, 1, second);
     assert_eq!((exchange.holders(0).len(), exchange.holders(3).len()), (1, 0));
-    assert!(exchange.ack(ANNA, HeldBatch::handed_in(1, 8)));
+    assert!(exchange.ack(ANNA, HeldBatch::resumed(1, 8)));
     assert_eq!(actions(&mut exchange), [Action::AdoptedAcked(Adopted { consumer: ANNA, hold: 1, batch: first })]);
-    assert!(!exchange.ack(ANNA, HeldBatch::handed_in(1, 7)));
+    assert!(!exchange.ack(ANNA, HeldBatch::resumed(1, 7)));
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl DeadDaemons {
     pub(crate) fn end(&mut self, exchange: &mut Exchange, number: usize, end: End) {
         let Some((consumer, hold)) = pick(self.held.keys().copied(), number) else { return };
         let batch = self.held[&(consumer, hold)];
-        let receipt = HeldBatch::handed_in(hold, batch.seq);
+        let receipt = HeldBatch::resumed(hold, batch.seq);
         assert!(exchange.awaits(consumer, receipt));
         let is_it = match end {
             End::Acked => exchange.ack(consumer, receipt),

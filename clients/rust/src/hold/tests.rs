@@ -23,9 +23,9 @@ enum Sent {
         ring: u32,
     },
     /// An ACK of a batch that was handed in, by its number.
-    AckHandedIn(u64),
+    AckResumed(u64),
     /// A RELEASE of one, which was returned.
-    ReturnHandedIn(u64),
+    ReturnResumed(u64),
     Credit(u64),
 }
 
@@ -36,14 +36,14 @@ fn read(packets: &[Vec<u8>]) -> Vec<Sent> {
             let ack: Ack = pod_read_unaligned(&packet[..size_of::<Ack>()]);
             let Ack { seq, ring, more, .. } = ack;
             match (HeldBatch::from(&ack).hold(), ack.freed) {
-                (Some(hold), _) => Sent::AckHandedIn(hold),
+                (Some(hold), _) => Sent::AckResumed(hold),
                 (None, 0) => Sent::Ack { seq, ring },
                 (None, _) => Sent::AckFreed { seq, more },
             }
         } else if kind == MessageKind::Release as u32 {
             let release: Release = pod_read_unaligned(packet);
             match HeldBatch::from(&release).hold() {
-                Some(hold) if release.returned == 1 => Sent::ReturnHandedIn(hold),
+                Some(hold) if release.returned == 1 => Sent::ReturnResumed(hold),
                 _ => Sent::Release { seq: release.seq, returned: release.returned == 1, ring: release.ring },
             }
         } else {
@@ -106,7 +106,7 @@ fn what_the_caller_never_had_of_a_dead_daemon_is_returned_to_the_next_one() {
     let ticket = take(&mut holds, 5);
     holds.orphan();
     let (waits, packets) = holds.put_back(ticket);
-    assert_eq!((waits, read(&packets)), (false, vec![Sent::ReturnHandedIn(1)]));
+    assert_eq!((waits, read(&packets)), (false, vec![Sent::ReturnResumed(1)]));
 }
 
 #[test]
@@ -138,18 +138,18 @@ fn a_batch_is_acked_once_and_cannot_be_rejected_after() {
 }
 
 #[test]
-fn rule_16_a_batch_held_over_the_daemons_death_is_handed_in_and_acked_without_a_slot() {
+fn rule_16_a_batch_held_over_the_daemons_death_is_resumed_and_acked_without_a_slot() {
     let mut holds = Holds::default();
     let seen = take(&mut holds, 4);
     assert_eq!(holds.consume(seen).len(), 1);
     let ticket = take(&mut holds, 5);
     holds.orphan();
 
-    let list: Vec<(u64, u64)> = holds.hand_in().iter().map(|item| (item.seq, u64::from(item.held))).collect();
+    let list: Vec<(u64, u64)> = holds.resumed_claims().iter().map(|item| (item.seq, u64::from(item.held))).collect();
     assert_eq!(list, [(4, 0), (5, 1)]);
     assert_eq!(holds.slots(), 0, "the dead daemon's slots are no longer anybody's");
     assert_eq!(read(&holds.unview(seen)), [], "the consumed batch's slot died with the daemon");
-    assert_eq!(read(&holds.consume(ticket)), [Sent::AckHandedIn(1)]);
+    assert_eq!(read(&holds.consume(ticket)), [Sent::AckResumed(1)]);
     assert_eq!(read(&holds.unview(ticket)), []);
 }
 
@@ -159,29 +159,29 @@ fn rule_16_a_batch_held_over_the_daemons_death_can_be_rejected() {
     let ticket = take(&mut holds, 5);
     holds.orphan();
     let (_, packets) = holds.give_back(ticket);
-    assert_eq!(read(&packets), [Sent::ReturnHandedIn(1)]);
+    assert_eq!(read(&packets), [Sent::ReturnResumed(1)]);
 }
 
 /// What is handed in: `seq`, and the number of what is held.
-fn handed_in(holds: &Holds) -> Vec<(u64, u32)> {
-    holds.hand_in().iter().map(|item| (item.seq, item.held)).collect()
+fn resumed(holds: &Holds) -> Vec<(u64, u32)> {
+    holds.resumed_claims().iter().map(|item| (item.seq, item.held)).collect()
 }
 
 #[test]
-fn rule_16_batches_of_one_number_from_dead_daemons_are_handed_in_acked_and_returned_each_by_itself() {
+fn rule_16_batches_of_one_number_from_dead_daemons_are_resumed_acked_and_returned_each_by_itself() {
     let mut holds = Holds::default();
     let first = take(&mut holds, 0);
     holds.orphan();
-    assert_eq!(handed_in(&holds), [(0, 1)]);
+    assert_eq!(resumed(&holds), [(0, 1)]);
     let second = take(&mut holds, 0);
     holds.orphan();
-    assert_eq!(handed_in(&holds), [(0, 1), (0, 2)], "it keeps its number");
+    assert_eq!(resumed(&holds), [(0, 1), (0, 2)], "it keeps its number");
     let third = take(&mut holds, 0);
     assert_eq!(read(&holds.consume(third)), [Sent::Ack { seq: 0, ring: 3 }], "this daemon's own");
-    assert_eq!(read(&holds.consume(second)), [Sent::AckHandedIn(2)]);
-    assert_eq!(read(&holds.give_back(first).1), [Sent::ReturnHandedIn(1)]);
+    assert_eq!(read(&holds.consume(second)), [Sent::AckResumed(2)]);
+    assert_eq!(read(&holds.give_back(first).1), [Sent::ReturnResumed(1)]);
     holds.orphan();
-    assert_eq!(handed_in(&holds), [(0, 0), (0, 0)], "the second and the third were consumed");
+    assert_eq!(resumed(&holds), [(0, 0), (0, 0)], "the second and the third were consumed");
 }
 
 #[test]
@@ -189,12 +189,12 @@ fn rule_16_no_two_batches_in_hand_ever_have_one_number() {
     let mut holds = Holds::default();
     let tickets: Vec<HoldTicket> = (0..3).map(|seq| take(&mut holds, seq)).collect();
     holds.orphan();
-    assert_eq!(read(&holds.give_back(tickets[1]).1), [Sent::ReturnHandedIn(2)]);
+    assert_eq!(read(&holds.give_back(tickets[1]).1), [Sent::ReturnResumed(2)]);
     let later = [take(&mut holds, 0), take(&mut holds, 1)];
     holds.orphan();
-    assert_eq!(handed_in(&holds), [(0, 1), (2, 3), (0, 2), (1, 4)], "a number is free when its batch is decided");
-    assert_eq!(read(&holds.consume(later[0])), [Sent::AckHandedIn(2)]);
-    assert_eq!(read(&holds.consume(tickets[2])), [Sent::AckHandedIn(3)]);
+    assert_eq!(resumed(&holds), [(0, 1), (2, 3), (0, 2), (1, 4)], "a number is free when its batch is decided");
+    assert_eq!(read(&holds.consume(later[0])), [Sent::AckResumed(2)]);
+    assert_eq!(read(&holds.consume(tickets[2])), [Sent::AckResumed(3)]);
 }
 
 #[derive(Clone, Debug)]

@@ -138,7 +138,7 @@ impl Connection {
         let asked = if let Some(asked) = self.asked.take() {
             asked
         } else {
-            let resume = Resume { incarnation: self.link.welcome.incarnation, list: batches.hands.hand_in() };
+            let resume = Resume { incarnation: self.link.welcome.incarnation, list: batches.hands.resumed_claims() };
             link::ask(&self.target, &self.options, self.trainer, Some(&resume), patience)?
         };
         let (link, ring) = match asked.answer(&self.target, self.options.told_after, patience) {

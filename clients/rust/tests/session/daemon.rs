@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 
 use forebay_proto::{RecordSum, v1};
 use forebay_ring::{
-    Action, BatchId, Claim, ConsumerId, Dtype, Exchange, Geometry, HandIn, HeldBatch, Layout, Listener, Message,
+    Action, BatchId, Claim, ConsumerId, Dtype, Exchange, Geometry, ResumedClaim, HeldBatch, Layout, Listener, Message,
     MessageKind, Number, Offer, PACKET_LEN, Pixels, Received, Region, Sent, Shape, SlotId, Socket, packet,
 };
 use parking_lot::Mutex;
@@ -47,7 +47,7 @@ pub(crate) struct Log {
     pub(crate) releases: Vec<(u64, bool)>,
     /// Deadlines beyond which trainers have asked for a later one.
     pub(crate) asked_beyond: Vec<u64>,
-    pub(crate) resumed: Vec<HandIn>,
+    pub(crate) resumed: Vec<ResumedClaim>,
     pub(crate) state_calls: Vec<v1::StateCall>,
     /// Epochs that trainers have ended.
     pub(crate) resets: Vec<u64>,

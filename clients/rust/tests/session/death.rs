@@ -30,13 +30,13 @@ fn rule_16_the_next_batch_comes_from_the_next_daemon_and_no_record_twice() {
     second_daemon.stop();
 
     let log = world.log.lock();
-    let handed_in: Vec<u32> = log.resumed.iter().map(|item| item.held).collect();
-    assert_eq!(handed_in, [0, 0], "asking for the next batch had consumed both");
+    let resumed: Vec<u32> = log.resumed.iter().map(|item| item.held).collect();
+    assert_eq!(resumed, [0, 0], "asking for the next batch had consumed both");
     assert_eq!(log.wrong_sums, 0);
 }
 
 #[test]
-fn rule_16_a_batch_held_over_the_death_is_handed_in_and_acked_later() {
+fn rule_16_a_batch_held_over_the_death_is_resumed_and_acked_later() {
     let world = World::new();
     let first_daemon = world.start(Plan::new(12, 4, 1));
     let mut session = world.attach();

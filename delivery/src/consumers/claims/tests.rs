@@ -18,8 +18,8 @@ fn ack_of(hold: u64, count: u32) -> Ack {
     Ack { ring: NO_RING, generation: hold, ..ack(0, count, 1) }
 }
 
-fn handed_in(hold: u64, epoch: u64, claims: Vec<HeldClaim>) -> HandedIn {
-    HandedIn { hold, batch: BatchId { seq: 5, epoch }, claims }
+fn resumed_batch(hold: u64, epoch: u64, claims: Vec<HeldClaim>) -> ResumedBatch {
+    ResumedBatch { hold, batch: BatchId { seq: 5, epoch }, claims }
 }
 
 fn adopted(consumer: ConsumerId, hold: u64, epoch: u64) -> Adopted {
@@ -112,8 +112,8 @@ fn more_or_fewer_sums_than_claims_are_wrong() {
 #[test]
 fn rule_16_an_adopted_batch_in_two_parts_has_the_claims_of_both() {
     let mut claims = Claims::default();
-    claims.adopted(ONE, handed_in(1, 2, vec![HeldClaim::Leased(CLAIMS[0])]));
-    claims.adopted(ONE, handed_in(1, 2, vec![HeldClaim::Leased(CLAIMS[1])]));
+    claims.adopted(ONE, resumed_batch(1, 2, vec![HeldClaim::Leased(CLAIMS[0])]));
+    claims.adopted(ONE, resumed_batch(1, 2, vec![HeldClaim::Leased(CLAIMS[1])]));
     let back = claims.orphaned(adopted(ONE, 1, 2), Cause::TrainerEnded);
     assert_eq!(back.iter().map(|range| range.lease).collect::<Vec<_>>(), [7, 9]);
 }
@@ -121,7 +121,7 @@ fn rule_16_an_adopted_batch_in_two_parts_has_the_claims_of_both() {
 #[test]
 fn rule_16_an_adopted_batch_and_a_published_one_of_its_number_are_two() {
     let mut claims = table();
-    claims.adopted(ONE, handed_in(1, 1, vec![HeldClaim::Leased(Claim::new(3, 0, 1))]));
+    claims.adopted(ONE, resumed_batch(1, 1, vec![HeldClaim::Leased(Claim::new(3, 0, 1))]));
     assert_eq!(claims.sums(ONE, None, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
     assert_eq!(claims.acked(5).items.iter().map(|item| item.lease).collect::<Vec<_>>(), [7, 9]);
     assert_eq!(claims.sums(ONE, None, &ack_of(1, 1), &[sum(3)]), Receipts::Whole);
@@ -134,7 +134,7 @@ fn rule_16_batches_of_one_number_from_two_dead_daemons_are_acked_and_orphaned_ea
     let mut claims = Claims::default();
     let one_of = |lease| vec![HeldClaim::Leased(Claim::new(lease, 0, 1))];
     for (hold, lease) in [(1, 3), (2, 4), (3, 6)] {
-        claims.adopted(ONE, handed_in(hold, 2, one_of(lease)));
+        claims.adopted(ONE, resumed_batch(hold, 2, one_of(lease)));
     }
     assert_eq!(claims.undelivered(2), 3);
     assert_eq!(claims.sums(ONE, None, &ack_of(2, 1), &[sum(40)]), Receipts::Whole);
@@ -181,7 +181,7 @@ fn rule_07_a_batch_s_receipt_has_what_it_was_delivered_without() {
 #[test]
 fn rule_16_a_claim_that_went_to_others_is_left_out_of_an_adopted_batch() {
     let mut claims = Claims::default();
-    claims.adopted(ONE, handed_in(1, 2, vec![HeldClaim::Lost, HeldClaim::Leased(CLAIMS[1])]));
+    claims.adopted(ONE, resumed_batch(1, 2, vec![HeldClaim::Lost, HeldClaim::Leased(CLAIMS[1])]));
     assert_eq!(claims.sums(ONE, None, &ack_of(1, 2), &[sum(1), sum(2)]), Receipts::Whole);
     let BatchReceipts { items, .. } = claims.adopted_acked(adopted(ONE, 1, 2));
     assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [9]);
@@ -191,7 +191,7 @@ fn rule_16_a_claim_that_went_to_others_is_left_out_of_an_adopted_batch() {
 fn rule_44_what_another_group_holds_is_told_of_the_group_alone_that_has_consumed_it() {
     let mut claims = Claims::default();
     let shared = vec![HeldClaim::Shared(CLAIMS[0]), HeldClaim::Leased(CLAIMS[1])];
-    claims.adopted(TWO, handed_in(1, 2, shared));
+    claims.adopted(TWO, resumed_batch(1, 2, shared));
     assert!(claims.has_shared(TWO) && !claims.has_shared(ONE));
     let slow = GroupKey { name: "slow".into(), ..GroupKey::default() };
     assert_eq!(claims.sums(TWO, Some(&slow), &ack_of(1, 2), &[sum(1), sum(2)]), Receipts::Whole);
@@ -205,8 +205,8 @@ fn rule_44_what_another_group_holds_is_told_of_the_group_alone_that_has_consumed
 #[test]
 fn rule_44_what_a_trainer_ends_with_stays_with_the_trainer_of_another_group_that_has_it_too() {
     let mut claims = Claims::default();
-    claims.adopted(ONE, handed_in(1, 2, CLAIMS.map(HeldClaim::Leased).to_vec()));
-    claims.adopted(TWO, handed_in(1, 2, vec![HeldClaim::Shared(CLAIMS[0]), HeldClaim::Lost]));
+    claims.adopted(ONE, resumed_batch(1, 2, CLAIMS.map(HeldClaim::Leased).to_vec()));
+    claims.adopted(TWO, resumed_batch(1, 2, vec![HeldClaim::Shared(CLAIMS[0]), HeldClaim::Lost]));
     let back = |claims: &mut Claims, of| -> Vec<u64> {
         claims.orphaned(adopted(of, 1, 2), Cause::TrainerEnded).iter().map(|range| range.lease).collect()
     };

@@ -72,7 +72,7 @@ impl Groups {
     /// A trainer has acked a batch that other groups wait for: if the daemon dies, its group has consumed it nevertheless
     /// (semantics rule 44).
     pub(super) fn share(&mut self, consumer: ConsumerId, held: HeldBatch, exchange: &Exchange, claims: &Claims) {
-        let Some(key) = self.keys.get(&consumer).filter(|_| !held.is_handed_in()) else { return };
+        let Some(key) = self.keys.get(&consumer).filter(|_| !held.is_resumed()) else { return };
         let Some(waiting) = exchange.waiting_for(held.seq) else { return };
         let receipts = claims.consumed_by(key, held.seq);
         let share = |receipt| GroupShare { receipt: Some(receipt), waiting: waiting.clone() };

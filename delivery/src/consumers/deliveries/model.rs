@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use tokio::sync::oneshot;
 
 use super::{BatchClaims, Effect, Deliveries, Receipts};
-use crate::consumers::{HandedIn, HeldClaim, Inbox, Note};
+use crate::consumers::{ResumedBatch, HeldClaim, Inbox, Note};
 use crate::ledger_client::LedgerClient;
 use crate::ledger_event::LedgerEvent;
 use crate::outcomes::{DeliveryOutcome, OutcomeSender};
@@ -218,15 +218,15 @@ impl Walk {
         if person.id.is_none() {
             let began = vec![TRAINERS[who].to_owned()];
             self.client.ack(AckRequest { began, ..AckRequest::default() }).await.unwrap();
-            let handed_in = self.hand_in(who, &person).await;
+            let resumed = self.resumed(who, &person).await;
             let id = ConsumerId(number);
             let membership = Membership { group: Some(TRAINERS[who].into()), join: Join::Next };
             person.id = Some(id);
             self.people[who] = Some(person);
             self.deliveries.attach(id, 2, membership).unwrap();
             self.deliveries.belongs_to(id, Some(key(who)));
-            for handed_in in handed_in {
-                self.deliveries.adopt(id, handed_in);
+            for resumed in resumed {
+                self.deliveries.adopt(id, resumed);
             }
         } else {
             self.people[who] = Some(person);
@@ -235,15 +235,15 @@ impl Walk {
     }
 
     /// Tells the ledger what a trainer has consumed, and takes back what it holds.
-    async fn hand_in(&self, who: usize, person: &Person) -> Vec<HandedIn> {
+    async fn resumed(&self, who: usize, person: &Person) -> Vec<ResumedBatch> {
         let mut groups = Vec::new();
         for hand in &person.consumed {
             let receipts = hand.claims.iter().zip(self.sums(hand)).map(|(claim, sum)| receipt(claim, sum));
             groups.extend(receipts.map(|item| group_receipt(&key(who), hand.held.seq, item)));
         }
         let items = groups.iter().filter_map(|receipt| receipt.item).collect();
-        self.client.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await.unwrap();
-        let mut handed_in = Vec::new();
+        self.client.ack(AckRequest { items, groups, resumed: true, ..AckRequest::default() }).await.unwrap();
+        let mut resumed = Vec::new();
         for hand in &person.hands {
             let range = |claim: &Claim| Some(Range { start: claim.start, end: claim.end() });
             let items =
@@ -257,9 +257,9 @@ impl Walk {
             let held = hand.claims.iter().zip(reply.verdicts());
             let claims = held.map(|(claim, verdict)| HeldClaim::reclaimed(*claim, verdict, true)).collect();
             let (hold, batch) = (hand.held.hold().unwrap(), BatchId { seq: hand.held.seq, epoch: 0 });
-            handed_in.push(HandedIn { hold, batch, claims });
+            resumed.push(ResumedBatch { hold, batch, claims });
         }
-        handed_in
+        resumed
     }
 
     async fn flush(&mut self) {

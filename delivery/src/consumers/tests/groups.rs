@@ -99,7 +99,7 @@ fn rule_44_the_ledger_hears_at_once_what_one_group_has_consumed_and_which_groups
 fn comes_with(scene: &Scene, id: u64, adopted: Vec<HeldClaim>) -> Trainer {
     let slow = Membership { group: Some("slow".into()), join: Join::Next };
     let batch = BatchId { seq: 7, epoch: 0 };
-    let adopted = if adopted.is_empty() { Vec::new() } else { vec![HandedIn { hold: 1, batch, claims: adopted }] };
+    let adopted = if adopted.is_empty() { Vec::new() } else { vec![ResumedBatch { hold: 1, batch, claims: adopted }] };
     let trainer = scene.join_with(id, slow, adopted);
     trainer.hears(|message| matches!(message, Message::Welcome { .. }).then_some(()));
     trainer

@@ -152,7 +152,7 @@ async fn rule_15_a_batch_does_not_wait_for_a_receipt_that_fits_no_lease() {
 }
 
 #[tokio::test]
-async fn rule_17_what_came_first_is_handed_in_first() {
+async fn rule_17_what_came_first_is_resumed_first() {
     let story = Story::begin().await;
     story.ack(0..3, false);
     let range = Some(Range { start: 3, end: 10 });

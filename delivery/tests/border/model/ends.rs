@@ -52,7 +52,7 @@ impl Border {
         let held: Vec<u64> = hands.filter_map(|trainer| trainer.hand).map(|held| held.seq).collect();
         let (handed, lost): (BTreeMap<u64, Vec<Place>>, BTreeMap<u64, Vec<Place>>) =
             std::mem::take(&mut self.batches).into_iter().partition(|(batch, _)| held.contains(batch));
-        let of_handed = handed.values().flatten().filter(|_| self.policy == Policy::ForgetsHandIns);
+        let of_handed = handed.values().flatten().filter(|_| self.policy == Policy::ForgetsResumedClaims);
         let back = lost.values().flatten().chain(&self.back).chain(&self.read).chain(of_handed);
         let back: BTreeSet<Place> = back.copied().filter(|place| !self.done.contains(place)).collect();
         self.came_back += back.iter().filter(|(epoch, _)| *epoch == 0).count() as u64;
@@ -77,7 +77,7 @@ impl Border {
             trainer.offered.clear();
             trainer.views.clear();
             trainer.hand =
-                trainer.hand.take().filter(|_| is_let_in).map(|held| HeldBatch::handed_in(held.seq, held.seq));
+                trainer.hand.take().filter(|_| is_let_in).map(|held| HeldBatch::resumed(held.seq, held.seq));
             if let Some(held) = trainer.hand {
                 let epoch = self.batches[&held.seq][0].0;
                 self.exchange.adopt(consumer(number), held.seq, BatchId { seq: held.seq, epoch });

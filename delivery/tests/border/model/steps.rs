@@ -274,7 +274,7 @@ impl Border {
         trainer.asks = true;
         if let Some(held) = trainer.hand.take() {
             self.exchange.ack(consumer(number), held);
-            if !held.is_handed_in() {
+            if !held.is_resumed() {
                 trainer.views.push_back(held);
                 self.exchange.credit(consumer(number), 1);
             }

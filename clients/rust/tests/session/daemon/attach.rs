@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use forebay_proto::v1;
-use forebay_ring::{Attach, BatchId, Bulk, HandIn, Membership, MessageKind, PROTOCOL, Pixels, Welcome, packet, text};
+use forebay_ring::{Attach, BatchId, Bulk, ResumedClaim, Membership, MessageKind, PROTOCOL, Pixels, Welcome, packet, text};
 use prost::Message as _;
 
 use super::{Server, send};
@@ -26,7 +26,7 @@ impl Server {
             .credits;
         if let Some(resume) = resume {
             let bytes = Bulk::accept(resume).unwrap().read(1 << 20).unwrap();
-            let list: Vec<HandIn> = bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect();
+            let list: Vec<ResumedClaim> = bytes.chunks_exact(size_of::<ResumedClaim>()).map(bytemuck::pod_read_unaligned).collect();
             for item in &list {
                 let first = item.lease & 0xffff_ffff;
                 self.todo.remove(&(item.epoch, first));

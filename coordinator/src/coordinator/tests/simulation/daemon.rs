@@ -176,9 +176,9 @@ impl SimulatedDaemon {
     /// The next command, if there is one to send, or a delivery.
     fn work(&mut self, now: u64, random: &mut Random, shape: &Shape, effects: &mut Effects) -> Option<Ask> {
         // What trainers bring is told before they are let in.
-        if let Some(items) = self.trainers.hand_in() {
+        if let Some(items) = self.trainers.resume() {
             let caller = Some(self.command());
-            return Some(Ask::Ack(AckRequest { caller, items, hand_in: true, ..AckRequest::default() }));
+            return Some(Ask::Ack(AckRequest { caller, items, resumed: true, ..AckRequest::default() }));
         }
         if let Some(trainers) = self.trainers.to_tell() {
             let (caller, attendance) = (Some(self.command()), Attendance::Attended.into());
@@ -334,7 +334,7 @@ impl SimulatedDaemon {
                 }
             }
             (Ask::Attend(request), Told::Attend) => self.trainers.are_here(&request.trainers),
-            (Ask::Ack(request), Told::Verdicts(_)) if request.hand_in => self.trainers.have_handed_in(),
+            (Ask::Ack(request), Told::Verdicts(_)) if request.resumed => self.trainers.have_resumed(),
             (Ask::Nack(request), Told::Verdicts(verdicts)) => {
                 for (bad, verdict) in request.records.iter().zip(verdicts) {
                     match self.known.get_mut(&bad.lease) {

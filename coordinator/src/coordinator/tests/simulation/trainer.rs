@@ -19,7 +19,7 @@ pub(super) struct AttachedTrainers {
     /// They have come, and bring this.
     arrived: Vec<(u64, Vec<AckItem>)>,
     /// The ledger is being told what they brought.
-    handing_in: BTreeSet<u64>,
+    resuming: BTreeSet<u64>,
     /// It was told that.
     heard: BTreeSet<u64>,
     /// They are let in.
@@ -32,14 +32,14 @@ impl AttachedTrainers {
     }
 
     /// What those bring who have come.
-    pub(super) fn hand_in(&mut self) -> Option<Vec<AckItem>> {
+    pub(super) fn resume(&mut self) -> Option<Vec<AckItem>> {
         let arrived = std::mem::take(&mut self.arrived);
-        self.handing_in.extend(arrived.iter().map(|(number, _)| *number));
+        self.resuming.extend(arrived.iter().map(|(number, _)| *number));
         (!arrived.is_empty()).then(|| arrived.into_iter().flat_map(|(_, given)| given).collect())
     }
 
-    pub(super) fn have_handed_in(&mut self) {
-        self.heard.append(&mut self.handing_in);
+    pub(super) fn have_resumed(&mut self) {
+        self.heard.append(&mut self.resuming);
     }
 
     /// All of them, if the ledger does not know of some.
@@ -61,8 +61,8 @@ impl AttachedTrainers {
 
     /// Their daemon has ended.
     pub(super) fn leave(&mut self) -> Vec<u64> {
-        let Self { arrived, handing_in, heard, here } = std::mem::take(self);
-        let all = [handing_in, heard, here].into_iter().flatten();
+        let Self { arrived, resuming, heard, here } = std::mem::take(self);
+        let all = [resuming, heard, here].into_iter().flatten();
         all.chain(arrived.into_iter().map(|(number, _)| number)).collect()
     }
 }

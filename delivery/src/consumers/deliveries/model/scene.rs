@@ -86,8 +86,8 @@ impl Person {
     pub(super) fn orphan(&mut self) {
         let taken: BTreeSet<u64> = self.hands.iter().filter_map(|hand| hand.held.hold()).collect();
         let mut free = (1..).filter(|number| !taken.contains(number));
-        for hand in self.hands.iter_mut().filter(|hand| !hand.held.is_handed_in()) {
-            hand.held = HeldBatch::handed_in(free.next().unwrap(), hand.held.seq);
+        for hand in self.hands.iter_mut().filter(|hand| !hand.held.is_resumed()) {
+            hand.held = HeldBatch::resumed(free.next().unwrap(), hand.held.seq);
         }
     }
 }
@@ -124,7 +124,7 @@ pub(super) async fn daemon(
     let opened = LedgerClient::open(ledgers.clone(), request(incarnation), false, outbox).await;
     let (client, outcomes, receiver) = opened.unwrap();
     let client = Arc::new(client);
-    ledger_tasks::hand_in(Arc::clone(&client), receiver);
+    ledger_tasks::resumed(Arc::clone(&client), receiver);
     let settings = DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() };
     let mut deliveries = Deliveries::unordered(Some(1), Duration::from_secs(600), settings);
     deliveries.add_ring(0, 8);

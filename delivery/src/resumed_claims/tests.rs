@@ -8,19 +8,19 @@ use super::*;
 const KEPT: Verdict = Verdict::Accepted;
 
 /// A claim of one position.
-fn held(hold: u32, seq: u64, lease: u64) -> HandIn {
-    HandIn { lease, start: 0, len: 1, epoch: 2, seq, held: hold, bare: 0, sum: ClaimSum::zeroed() }
+fn held(hold: u32, seq: u64, lease: u64) -> ResumedClaim {
+    ResumedClaim { lease, start: 0, len: 1, epoch: 2, seq, held: hold, bare: 0, sum: ClaimSum::zeroed() }
 }
 
 /// Takes back a list in these parts. Tells of each batch its number here, its `seq` and the leases of its claims.
-fn told(parts: &[&[HandIn]]) -> Vec<(u64, u64, Vec<u64>)> {
+fn told(parts: &[&[ResumedClaim]]) -> Vec<(u64, u64, Vec<u64>)> {
     let mut adopted = Vec::new();
     for part in parts {
-        take_back(part.iter().map(|hand_in| (hand_in, KEPT)), false, &mut adopted);
+        take_back(part.iter().map(|resumed_claim| (resumed_claim, KEPT)), false, &mut adopted);
     }
     let lease =
         |claim: &HeldClaim| if let HeldClaim::Leased(claim) = claim { claim.lease } else { panic!("{claim:?}") };
-    let tell = |of: HandedIn| (of.hold, of.batch.seq, of.claims.iter().map(lease).collect());
+    let tell = |of: ResumedBatch| (of.hold, of.batch.seq, of.claims.iter().map(lease).collect());
     adopted.into_iter().map(tell).collect()
 }
 
@@ -45,8 +45,8 @@ fn the_trainers_number_alone_says_which_batch_a_claim_is_of() {
 #[test]
 fn a_claim_that_the_ledger_keeps_from_the_trainer_is_lost_and_keeps_its_place_in_the_batch() {
     let mut adopted = Vec::new();
-    let list = [held(1, 0, 7), HandIn { len: 1 << 40, ..held(1, 0, 8) }, held(1, 0, 9)];
+    let list = [held(1, 0, 7), ResumedClaim { len: 1 << 40, ..held(1, 0, 8) }, held(1, 0, 9)];
     take_back(list.iter().zip([Verdict::Lost, KEPT, KEPT]), false, &mut adopted);
-    let [HandedIn { claims, .. }] = &adopted[..] else { panic!("{adopted:?}") };
+    let [ResumedBatch { claims, .. }] = &adopted[..] else { panic!("{adopted:?}") };
     assert_eq!(claims[..], [HeldClaim::Lost, HeldClaim::Lost, HeldClaim::Leased(Claim::new(9, 0, 1))]);
 }
