@@ -74,7 +74,7 @@ def why_not(tags: list[str]) -> str:
     return f"no {missing[0]} on this machine" if missing else ""
 
 
-def surroundings(scratch: Path) -> dict[str, str]:
+def environment_in(scratch: Path) -> dict[str, str]:
     """An environment in which sockets and ledgers are in the scratch folder too, root's among them."""
     sockets, state = scratch / "run", scratch / "state"
     for folder in (sockets, state):
@@ -123,7 +123,7 @@ def run_page(page: str) -> int:
     with tempfile.TemporaryDirectory(prefix="forebay-readme-") as scratch:
         folder = Path(scratch) / "work"
         folder.mkdir()
-        environment = surroundings(Path(scratch))
+        environment = environment_in(Path(scratch))
         try:
             for block in blocks(page):
                 if block.skipped:

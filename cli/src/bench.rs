@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forebay_daemon::config::{Surroundings, parse_lanes};
+use forebay_daemon::config::{Environment, parse_lanes};
 use forebay_daemon::serve::{self, EndedBy};
 use forebay_pipeline::settings::Lanes;
 use forebay_pipeline::threads;
@@ -84,16 +84,16 @@ const ENDING: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let workload = Workload::of(args)?;
-    let mut surroundings = Surroundings::of_process();
-    surroundings.local_world_size = None;
+    let mut environment = Environment::of_process();
+    environment.local_world_size = None;
     let sockets = Folder::temporary()?;
-    let beside = workload.ledgers(&surroundings).map(|folder| Folder::for_ledger(&folder)).transpose()?;
+    let beside = workload.ledgers(&environment).map(|folder| Folder::for_ledger(&folder)).transpose()?;
     let config = workload.in_folders(&sockets, beside.as_ref().unwrap_or(&sockets));
     threads::room_for(2).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let folders = [Some(&sockets), beside.as_ref()].into_iter().flatten().map(|folder| folder.path().to_owned());
     let mut stop = Stop::at_signals(&runtime, &folders.collect::<Vec<_>>())?;
-    let service = runtime.spawn(serve::service(config, None, surroundings, EndedBy::Owner));
+    let service = runtime.spawn(serve::service(config, None, environment, EndedBy::Owner));
     let length = Length { time: Duration::from_secs(args.seconds), after_epochs: args.after_epochs, step: args.step };
     let measured = measure(&workload, length, sockets.path(), &mut stop, || service.is_finished());
     let is_ending = matches!(measured, Err(Unmeasured::Other(_))) && stop.signal().is_none();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forebay_daemon::config::{Config, StreamSection, Surroundings};
+use forebay_daemon::config::{Config, StreamSection, Environment};
 use forebay_daemon::open_dataset;
 use forebay_pipeline::settings::DecodeSettings;
 use forebay_sources::Source;
@@ -54,7 +54,7 @@ impl ChosenStream {
 
     /// Opens the dataset.
     pub(crate) fn dataset(&self) -> Result<Box<dyn Source>, Failure> {
-        let source = open_dataset(&self.config, self.section(), &Surroundings::of_process());
+        let source = open_dataset(&self.config, self.section(), &Environment::of_process());
         source.map_err(|error| Failure::Usage(error.to_string()))
     }
 }

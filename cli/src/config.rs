@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forebay_daemon::config::{Config, Surroundings};
+use forebay_daemon::config::{Config, Environment};
 use forebay_pixels::document::{NAMED, named};
 use forebay_printable::printable;
 use serde_json::Value;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<(), Failure> {
         None => out.write_all(Config::example().as_bytes())?,
         Some(file) => {
             let name = printable(file).to_string();
-            let config = Config::check(&text(file)?, &name, &Surroundings::of_process())?;
+            let config = Config::check(&text(file)?, &name, &Environment::of_process())?;
             let streams: Vec<&str> = config.streams.keys().map(String::as_str).collect();
             checked(&mut out, &name, &streams)?;
         }

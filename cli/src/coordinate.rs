@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forebay_daemon::config::{Metrics, Surroundings};
+use forebay_daemon::config::{Metrics, Environment};
 use forebay_daemon::coordinate::{CoordinateSettings, KeptIn, Place, coordinate};
 use forebay_daemon::start_logs;
 use forebay_ledger_client::CertificateFiles;
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
         master: args.elasticdl.settings(),
         reflection: args.reflection,
     };
-    let served = runtime.block_on(coordinate(settings, Surroundings::of_process()));
+    let served = runtime.block_on(coordinate(settings, Environment::of_process()));
     // Do not wait for a connection that never ends.
     runtime.shutdown_background();
     served.map_err(|error| Failure::Failed(error.to_string()))

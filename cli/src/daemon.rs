@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forebay_daemon::config::{Surroundings, parse_duration};
+use forebay_daemon::config::{Environment, parse_duration};
 use forebay_daemon::{Entry, control, is_listened_at, private_daemons};
 use forebay_printable::printable;
 use forebay_proto::v1::control_client::ControlClient;
@@ -89,7 +89,7 @@ impl Daemon {
         if self.socket_dir.is_some() {
             return Ok(vec![self.clone()]);
         }
-        let private = private_daemons(&Surroundings::of_process().user_sockets);
+        let private = private_daemons(&Environment::of_process().user_sockets);
         let found = |entry| Self { found: Some(entry), ..self.clone() };
         if let Some(pid) = self.pid {
             let of = private.iter().find(|entry| [entry.loader, entry.daemon].contains(&pid));
@@ -228,9 +228,9 @@ impl Daemon {
 
     /// One of its sockets.
     pub(crate) fn socket(&self, name: &str) -> PathBuf {
-        let surroundings = Surroundings::of_process();
+        let environment = Environment::of_process();
         let user = || {
-            let folder = surroundings.socket_dir();
+            let folder = environment.socket_dir();
             (is_own_socket_dir(&folder) && folder.join(name).exists()).then_some(folder)
         };
         let folder = self.socket_dir.clone().or_else(user);

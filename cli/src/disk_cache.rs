@@ -1,11 +1,11 @@
 //! The cache on a local disk for commands that read a dataset themselves: what the environment says of it.
 
-use forebay_daemon::config::{Sources, Surroundings};
+use forebay_daemon::config::{Sources, Environment};
 use forebay_sources::DiskCache;
 
 use crate::failure::Failure;
 
 /// The cache that `FOREBAY_CACHE_SIZE` and `FOREBAY_CACHE` ask for.
-pub(crate) fn disk_cache(surroundings: &Surroundings) -> Result<Option<DiskCache>, Failure> {
-    Sources::default().disk_cache(surroundings).map_err(|error| Failure::Usage(error.to_string()))
+pub(crate) fn disk_cache(environment: &Environment) -> Result<Option<DiskCache>, Failure> {
+    Sources::default().disk_cache(environment).map_err(|error| Failure::Usage(error.to_string()))
 }

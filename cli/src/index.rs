@@ -6,7 +6,7 @@ mod seek;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forebay_daemon::config::Surroundings;
+use forebay_daemon::config::Environment;
 use forebay_formats::{IndexReport, make_index, open_index};
 use forebay_printable::printable;
 use forebay_pipeline::{ByteSize, cores};
@@ -70,14 +70,14 @@ pub(crate) fn run(args: &IndexArgs) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         OutputFile::from(output.clone()).check_folder()?;
     }
-    let surroundings = Surroundings::of_process();
+    let environment = Environment::of_process();
     let options = Options {
         labels: args.labels,
         columns: args.columns.iter().cloned().collect::<ColumnMap>(),
         masks: args.masks.iter().cloned().collect::<ColumnMap>(),
         own: args.option.iter().cloned().collect::<OwnOptions>(),
-        cache: disk_cache(&surroundings)?,
-        index: surroundings.index_dir().map_or(IndexChoice::Never, IndexChoice::Folder),
+        cache: disk_cache(&environment)?,
+        index: environment.index_dir().map_or(IndexChoice::Never, IndexChoice::Folder),
         ..Options::default()
     };
     let made = make_index(&args.source, &options, args.output.as_deref(), args.rebuild);

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forebay_daemon::config::{Config, Surroundings};
+use forebay_daemon::config::{Config, Environment};
 use forebay_daemon::{DEFAULT_RUN, LEDGERS, forget_run};
 use forebay_printable::printable;
 use forebay_proto::v1::{NewRunRequest, RenewRunRequest};
@@ -74,7 +74,7 @@ fn forget(stream: &str, config: Option<&Path>) -> Result<String, Failure> {
     if let Some(remote) = &config.coordinator.remote {
         return forget_there(&Coordinator::at(remote)?, run, stream);
     }
-    let folder = config.coordinator.path.or_else(|| Surroundings::of_process().state_dir());
+    let folder = config.coordinator.path.or_else(|| Environment::of_process().state_dir());
     let file = folder.unwrap_or_default().join(LEDGERS);
     if !file.exists() {
         return Err(Failure::Failed(format!(

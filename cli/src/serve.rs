@@ -5,7 +5,7 @@ mod elasticdl;
 use std::env;
 use std::path::PathBuf;
 
-use forebay_daemon::config::{Config, Surroundings, parse_lanes};
+use forebay_daemon::config::{Config, Environment, parse_lanes};
 use forebay_daemon::serve::{self, EndedBy};
 use forebay_daemon::start_logs;
 use forebay_pipeline::settings::Lanes;
@@ -55,7 +55,7 @@ pub(crate) struct ServeArgs {
 const WHAT: [&str; 6] = ["path", "config", "private", "training", "validation", "prediction"];
 
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
-    let surroundings = Surroundings::of_process();
+    let environment = Environment::of_process();
     let level = if args.private { format!("warn,{TOLD}=off") } else { "info".to_owned() };
     let _flush = start_logs(&level).map_err(|error| Failure::Failed(error.to_string()))?;
     panics::end_the_process();
@@ -63,10 +63,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = if let Some(socket) = args.socket_fd.filter(|_| args.private) {
         let config = args.sections.as_deref().map_or_else(|| Ok(Config::default()), Config::of_loader)?;
-        runtime.block_on(serve::private(socket, with_options(config, args), surroundings))
+        runtime.block_on(serve::private(socket, with_options(config, args), environment))
     } else {
         let config = configuration(args)?;
-        runtime.block_on(serve::service(config, args.config.clone(), surroundings, EndedBy::Signals))
+        runtime.block_on(serve::service(config, args.config.clone(), environment, EndedBy::Signals))
     };
     // Tasks that still run may wait for ever, on a file system that hangs for example, so this does not wait for them.
     runtime.shutdown_background();

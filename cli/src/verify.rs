@@ -21,7 +21,7 @@ mod twins;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use forebay_daemon::config::Surroundings;
+use forebay_daemon::config::Environment;
 use forebay_formats::open_all;
 use forebay_pixels::Limits;
 use forebay_pipeline::{ByteSize, cores};
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         masks: args.masks.iter().cloned().collect::<ColumnMap>(),
         byte_limit: limits.bytes,
         own: args.option.iter().cloned().collect::<OwnOptions>(),
-        cache: disk_cache(&Surroundings::of_process())?,
+        cache: disk_cache(&Environment::of_process())?,
         ..Options::default()
     };
     let datasets: Vec<String> = [&args.source].into_iter().chain(&args.more).cloned().collect();

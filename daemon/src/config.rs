@@ -13,7 +13,7 @@ mod prefetch;
 mod ring;
 mod sources;
 pub mod stream;
-mod surroundings;
+mod environment;
 mod table;
 mod telemetry;
 mod value;
@@ -37,7 +37,7 @@ pub use ring::Ring;
 pub(crate) use sources::SourceRights;
 pub use sources::{CacheSettingError, Sources, store_of};
 pub use stream::StreamSection;
-pub use surroundings::Surroundings;
+pub use environment::Environment;
 use table::Table;
 pub use telemetry::Metrics;
 
@@ -130,9 +130,9 @@ impl Config {
     }
 
     /// Parses a configuration, and checks whether this machine has everything that it names: datasets, groups, memory.
-    pub fn check(text: &str, file_name: &str, surroundings: &Surroundings) -> Result<Self, Mistakes> {
+    pub fn check(text: &str, file_name: &str, environment: &Environment) -> Result<Self, Mistakes> {
         let config = Self::parse(text, file_name)?;
-        let mut list = machine::missing(&config, surroundings);
+        let mut list = machine::missing(&config, environment);
         if list.is_empty() {
             return Ok(config);
         }

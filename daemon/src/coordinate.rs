@@ -33,7 +33,7 @@ pub use kept::KeptIn;
 pub use master::MasterSettings;
 pub use place::{NoPlace, Place, PlaceError};
 
-use crate::config::{Metrics, Surroundings};
+use crate::config::{Metrics, Environment};
 use crate::daemon::ledgers::NoFolder;
 use crate::descriptors;
 use crate::connection::SIGN_OF_LIFE;
@@ -158,7 +158,7 @@ const SERVICE: &str = LedgerServer::<LedgerService>::NAME;
 ///
 /// # Errors
 /// Something that the settings require is not available. Nothing has been served then.
-pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings) -> Result<(), CoordinateError> {
+pub async fn coordinate(settings: CoordinateSettings, environment: Environment) -> Result<(), CoordinateError> {
     let mut signals = Signals::new(EndedBy::Signals)?;
     descriptors::raise_limit();
     for place in &settings.listen {
@@ -174,7 +174,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
         ..CoordinatorSettings::default()
     };
     let kept::Opened { store, place, snapshots } = tokio::select! {
-        opened = settings.kept.open(&surroundings) => opened?,
+        opened = settings.kept.open(&environment) => opened?,
         // It may wait long until it leads.
         _signal = signals.come() => return Ok(()),
     };

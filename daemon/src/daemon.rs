@@ -30,7 +30,7 @@ use forebay_sources::SourceError;
 use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::config::{CacheSettingError, Change, Config, Surroundings};
+use crate::config::{CacheSettingError, Change, Config, Environment};
 use admission::Admitted;
 pub(crate) use admission::{AdmissionRefusal, Request};
 use configuration::{Configuration, ReloadError};
@@ -97,14 +97,14 @@ impl Daemon {
     ///
     /// # Errors
     /// The system has no more threads, or the cache on a local disk cannot be used.
-    pub(crate) fn new(config: Config, kind: DaemonKind, surroundings: &Surroundings) -> Result<Arc<Self>, DaemonError> {
-        if let Some(cache) = config.sources.disk_cache(surroundings)? {
+    pub(crate) fn new(config: Config, kind: DaemonKind, environment: &Environment) -> Result<Arc<Self>, DaemonError> {
+        if let Some(cache) = config.sources.disk_cache(environment)? {
             check_cache(&cache)?;
             tracing::info!(folder = %printable(&cache.folder), size = %ByteSize(cache.size), "what is read from stores is cached");
         }
-        let shared = Shared::start(&config, surroundings)?;
+        let shared = Shared::start(&config, environment)?;
         let configuration = Configuration::new(config, kind);
-        let streams = Streams::new(incarnation::fresh()?, surroundings.uid, configuration, shared);
+        let streams = Streams::new(incarnation::fresh()?, environment.uid, configuration, shared);
         Ok(Arc::new(Self { started: Instant::now(), ready: watch::Sender::new(false), streams: Arc::new(streams) }))
     }
 

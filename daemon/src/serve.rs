@@ -18,7 +18,7 @@ use tokio::signal::unix::{Signal, SignalKind};
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle};
 
-use crate::config::{Config, Surroundings};
+use crate::config::{Config, Environment};
 use crate::daemon::ledgers::{LEDGERS, Ledgers, LedgersError, NoFolder, ledgers_folder};
 use crate::daemon::{Daemon, DaemonError, DaemonKind};
 use crate::folder::{self, FolderError, Whose};
@@ -96,22 +96,22 @@ struct ServiceFolder {
 pub async fn service(
     config: Config,
     configuration: Option<PathBuf>,
-    surroundings: Surroundings,
+    environment: Environment,
     ended_by: EndedBy,
 ) -> Result<(), ServeError> {
     let mut signals = Signals::new(ended_by).map_err(no_signals)?;
     descriptors::raise_limit();
     // Without a file there is nothing to read again, and the signal means what it means to every program.
     let hangups = configuration.as_ref().map(|_| listen(SignalKind::hangup())).transpose().map_err(no_signals)?;
-    let place = ServiceFolder::of(&config, &surroundings)?;
+    let place = ServiceFolder::of(&config, &environment)?;
     let (listener, path) = place.listen()?;
     let ledgers = match &config.coordinator.remote {
         Some(remote) => Ledgers::Remote(remote.clone()),
-        None => Ledgers::File(ledgers_folder(config.coordinator.path.as_deref(), &surroundings)?.join(LEDGERS)),
+        None => Ledgers::File(ledgers_folder(config.coordinator.path.as_deref(), &environment)?.join(LEDGERS)),
     };
     let metrics = MetricsEndpoint::bind(&config.metrics, &place.folder)?;
     let control = place.control()?;
-    let daemon = Daemon::new(config, DaemonKind::Service { ledgers, configuration }, &surroundings)?;
+    let daemon = Daemon::new(config, DaemonKind::Service { ledgers, configuration }, &environment)?;
 
     // Trainers are let in before all streams are open: one whose dataset does not answer holds up no other.
     let mut door = tokio::spawn(door::listen(Arc::clone(&daemon), listener));
@@ -222,7 +222,7 @@ async fn stop<T>(task: JoinHandle<T>) {
 ///
 /// # Errors
 /// `socket` is not the socket that the parent passes.
-pub async fn private(socket: i32, config: Config, surroundings: Surroundings) -> Result<(), ServeError> {
+pub async fn private(socket: i32, config: Config, environment: Environment) -> Result<(), ServeError> {
     let what = "a private daemon is started by its trainer, with a socket";
     let system = |source| ServeError::System { what, source };
     let parent = getppid().ok_or_else(|| system(std::io::Error::other("the parent is gone")))?;
@@ -232,11 +232,11 @@ pub async fn private(socket: i32, config: Config, surroundings: Surroundings) ->
     let socket = Socket::from_fd(socket).map_err(|error| system(std::io::Error::other(error)))?;
     let mut signals = Signals::new(EndedBy::Signals).map_err(no_signals)?;
     descriptors::raise_limit();
-    let runs = surroundings.state_dir().map(|folder| folder.join("runs"));
-    let daemon = Daemon::new(config, DaemonKind::Private { runs }, &surroundings)?;
+    let runs = environment.state_dir().map(|folder| folder.join("runs"));
+    let daemon = Daemon::new(config, DaemonKind::Private { runs }, &environment)?;
     daemon.say_ready();
     let parent = u32::try_from(parent.as_raw_nonzero().get()).unwrap_or(0);
-    let asked = tokio::spawn(be_asked(Arc::clone(&daemon), surroundings.user_sockets.clone(), parent));
+    let asked = tokio::spawn(be_asked(Arc::clone(&daemon), environment.user_sockets.clone(), parent));
     let cause = tokio::select! {
         signal = signals.come() => signal,
         // The thread that watches lives as long as the parent: it says so, or it never does.
@@ -284,16 +284,16 @@ fn ends(process: OwnedFd) -> std::io::Result<oneshot::Receiver<()>> {
 }
 
 impl ServiceFolder {
-    fn of(config: &Config, surroundings: &Surroundings) -> Result<Self, ServeError> {
+    fn of(config: &Config, environment: &Environment) -> Result<Self, ServeError> {
         let group = match &config.control.unix_group {
             Some(name) => Some(group::number(name).ok_or_else(|| ServeError::Group(name.clone()))?),
             None => None,
         };
         let mode = if group.is_some() { 0o660 } else { 0o600 };
-        let folder = config.control.dir.clone().unwrap_or_else(|| surroundings.socket_dir());
+        let folder = config.control.dir.clone().unwrap_or_else(|| environment.socket_dir());
         let whose = match &*folder {
-            managed if surroundings.runtime_directory.as_deref() == Some(managed) => Whose::Managed,
-            own if own == surroundings.user_sockets => Whose::Exposed,
+            managed if environment.runtime_directory.as_deref() == Some(managed) => Whose::Managed,
+            own if own == environment.user_sockets => Whose::Exposed,
             _ => Whose::Chosen,
         };
         folder::own(&folder, group, whose)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use forebay_daemon::config::{Config, Control, Coordinator, Metrics, StreamSection, Surroundings};
+use forebay_daemon::config::{Config, Control, Coordinator, Metrics, StreamSection, Environment};
 use forebay_printable::printable;
 use forebay_pipeline::settings::{DeliverySettings, Placement, SeekKeeping, Sharding};
 use serde_json::{Map, Value, json};
@@ -59,12 +59,12 @@ impl Workload {
     }
 
     /// Where the ledger of the stream is or would be, if it is kept on this machine. That of the measurement is on the same disk.
-    pub(super) fn ledgers(&self, surroundings: &Surroundings) -> Option<PathBuf> {
+    pub(super) fn ledgers(&self, environment: &Environment) -> Option<PathBuf> {
         let Coordinator { path, remote, .. } = &self.config.coordinator;
         if !self.is_configured || remote.is_some() {
             return None;
         }
-        path.clone().or_else(|| surroundings.state_dir())
+        path.clone().or_else(|| environment.state_dir())
     }
 
     /// The daemon's sockets are in one folder, and its ledgers in another one.

@@ -10,7 +10,7 @@ use forebay_ring::{Sent, Socket, packet, text_code};
 use crate::daemon::{Daemon, Home, PATIENCE, stderr};
 use crate::openings::{answer, refusal, silent_stream};
 use crate::speaker::attach;
-use crate::surroundings::scrape;
+use crate::environment::scrape;
 use crate::trainer::{Trainer, records};
 
 /// Descriptors that the daemon may have.

@@ -37,7 +37,7 @@ mod single_step;
 mod speaker;
 mod start;
 mod storage;
-mod surroundings;
+mod environment;
 mod suspects;
 mod threads;
 mod told;

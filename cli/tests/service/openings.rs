@@ -10,7 +10,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::Signal;
 
 use crate::daemon::{Daemon, Home, PATIENCE, names, stderr};
-use crate::surroundings::scrape;
+use crate::environment::scrape;
 use crate::trainer::{Event, Trainer, next, options, records, target};
 
 /// A list of files in which nothing is: whoever reads it waits, as for a file system that does not answer.

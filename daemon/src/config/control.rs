@@ -17,7 +17,7 @@ pub(super) const EXAMPLE: &str = r#"[control]
 /// The section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Control {
-    /// Folder of the sockets; by default [`Surroundings::socket_dir`](super::Surroundings::socket_dir).
+    /// Folder of the sockets; by default [`Environment::socket_dir`](super::Environment::socket_dir).
     pub dir: Option<PathBuf>,
     /// Unix group that may reach the sockets: its name, or its number as text.
     pub unix_group: Option<String>,

@@ -32,7 +32,7 @@ pub(super) const EXAMPLE: &str = r#"[coordinator]
 /// The section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coordinator {
-    /// Folder of the ledgers; by default [`Surroundings::state_dir`](super::Surroundings::state_dir).
+    /// Folder of the ledgers; by default [`Environment::state_dir`](super::Environment::state_dir).
     pub path: Option<PathBuf>,
     /// The coordinator in another process that has the ledgers, if it is not this daemon.
     pub remote: Option<Remote>,

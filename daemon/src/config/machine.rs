@@ -10,7 +10,7 @@ use forebay_sources::Options;
 use rustix::system::sysinfo;
 
 use super::mistake::Mistake;
-use super::{Config, Metrics, SourceRights, Surroundings};
+use super::{Config, Metrics, SourceRights, Environment};
 use crate::group;
 
 /// Longest path of a Unix socket: `sockaddr_un` has 108 bytes, and the last one ends it.
@@ -19,13 +19,13 @@ const SOCKET_PATH: usize = 107;
 const SOCKET_NAME: usize = "/forebay.sock".len();
 
 /// All files that do not exist. Permissions are not checked, since the user who checks may not be the one who serves.
-pub(super) fn missing(config: &Config, surroundings: &Surroundings) -> Vec<Mistake> {
+pub(super) fn missing(config: &Config, environment: &Environment) -> Vec<Mistake> {
     let memory = sysinfo();
     let mut found = Found::default();
-    found.sockets(config, surroundings);
+    found.sockets(config, environment);
     found.streams(config);
     found.memory(config, memory.totalram.saturating_mul(memory.mem_unit.into()));
-    if let Err(error) = config.sources.disk_cache(surroundings) {
+    if let Err(error) = config.sources.disk_cache(environment) {
         found.add("sources.cache", format!("cannot be used. {error}"));
     }
     if let Some(file) = config.decode.nvjpeg.as_deref() {
@@ -69,8 +69,8 @@ impl Found {
         }
     }
 
-    fn sockets(&mut self, config: &Config, surroundings: &Surroundings) {
-        let folder = config.control.dir.clone().unwrap_or_else(|| surroundings.socket_dir());
+    fn sockets(&mut self, config: &Config, environment: &Environment) {
+        let folder = config.control.dir.clone().unwrap_or_else(|| environment.socket_dir());
         let long = |path: usize| {
             format!("makes a socket's path of {path} bytes, and the kernel takes {SOCKET_PATH}; give a shorter one.")
         };
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> String {
-        match Config::check(text, "forebay.toml", &Surroundings::default()) {
+        match Config::check(text, "forebay.toml", &Environment::default()) {
             Ok(_) => String::new(),
             Err(mistakes) => mistakes.to_string(),
         }

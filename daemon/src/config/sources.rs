@@ -8,7 +8,7 @@ use forebay_sources::{DiskCache, ObjectRoots, ReaderFolders};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::Surroundings;
+use super::Environment;
 use super::table::Table;
 
 pub(super) const EXAMPLE: &str = r#"[sources]
@@ -84,16 +84,16 @@ impl Sources {
     ///
     /// # Errors
     /// A variable has a value that it cannot have, or there is no folder.
-    pub fn disk_cache(&self, surroundings: &Surroundings) -> Result<Option<DiskCache>, CacheSettingError> {
+    pub fn disk_cache(&self, environment: &Environment) -> Result<Option<DiskCache>, CacheSettingError> {
         let of_variable = |text: &String| of_text(text).ok_or_else(|| CacheSettingError::Size(text.clone()));
         let size = match self.cache_size {
             Some(size) => size,
-            None => surroundings.cache_size.as_ref().map_or(Ok(ByteSize(0)), of_variable)?,
+            None => environment.cache_size.as_ref().map_or(Ok(ByteSize(0)), of_variable)?,
         };
         if size.0 == 0 {
             return Ok(None);
         }
-        let folder = self.cache.clone().or_else(|| surroundings.object_cache_dir());
+        let folder = self.cache.clone().or_else(|| environment.object_cache_dir());
         let folder = folder.ok_or(CacheSettingError::NoFolder)?;
         if folder.is_relative() {
             return Err(CacheSettingError::Folder(folder));
@@ -208,16 +208,16 @@ mod tests {
 
     #[test]
     fn rule_54_a_cache_is_off_unless_the_configuration_or_the_environment_gives_its_size() {
-        let surroundings = |size: Option<&str>, folder: Option<&str>| Surroundings {
+        let environment = |size: Option<&str>, folder: Option<&str>| Environment {
             user_cache: Some("/home/ada/.cache".into()),
             cache_size: size.map(str::to_owned),
             cache_folder: folder.map(Into::into),
             uid: 1000,
-            ..Surroundings::default()
+            ..Environment::default()
         };
         let sources = |keys: &str| Config::parse(&format!("[sources]\n{keys}"), "a.toml").unwrap().sources;
         let cache = |folder: &str, size| Ok(Some(DiskCache { folder: folder.into(), size }));
-        let of = |keys: &str, size, folder| sources(keys).disk_cache(&surroundings(size, folder));
+        let of = |keys: &str, size, folder| sources(keys).disk_cache(&environment(size, folder));
         assert_eq!([of("", None, None), of("", Some("0"), Some("/x"))], [Ok(None), Ok(None)]);
         assert_eq!(of("cache_size = 0", Some("1gb"), None), Ok(None), "the configuration decides");
         assert_eq!(of("", Some("1gb"), None), cache("/home/ada/.cache/forebay/objects", 1_000_000_000));
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(of(keys, Some("1gb"), Some("/scratch")), cache("/fast", 64 << 20));
         assert_eq!(of("", Some("much"), None), Err(CacheSettingError::Size("much".into())));
         assert_eq!(of("", Some("1gb"), Some("here")), Err(CacheSettingError::Folder("here".into())));
-        let homeless = Surroundings { cache_size: Some("1gb".into()), uid: 1000, ..Surroundings::default() };
+        let homeless = Environment { cache_size: Some("1gb".into()), uid: 1000, ..Environment::default() };
         assert_eq!(sources("").disk_cache(&homeless), Err(CacheSettingError::NoFolder));
         for wrong in ["cache_size = \"1mb\"", "cache_size = -1", "cache_size = true", "cache = \"here\"", "cache = 1"] {
             let words = Config::parse(&format!("[sources]\n{wrong}"), "a.toml").unwrap_err().to_string();

@@ -6,13 +6,13 @@ use std::time::Duration;
 use forebay_coordinator::{EtcdSettings, EtcdStore, Store};
 
 use super::{CoordinateError, snapshots};
-use crate::config::Surroundings;
+use crate::config::Environment;
 use crate::daemon::ledgers::{LEDGERS, ledgers_folder};
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct KeptIn {
-    /// Folder of the ledgers; by default [`Surroundings::state_dir`]. With etcd it has the snapshots only, and without one none
+    /// Folder of the ledgers; by default [`Environment::state_dir`]. With etcd it has the snapshots only, and without one none
     /// are written.
     pub folder: Option<PathBuf>,
     /// A snapshot that new ledgers are made from, because the former ones are lost.
@@ -36,10 +36,10 @@ pub(super) struct Opened {
 const ELECTION: Duration = Duration::from_secs(60);
 
 impl KeptIn {
-    pub(super) async fn open(&self, surroundings: &Surroundings) -> Result<Opened, CoordinateError> {
+    pub(super) async fn open(&self, environment: &Environment) -> Result<Opened, CoordinateError> {
         let Self { folder, recover_from, snapshot_every, etcd } = self;
         let Some(settings) = etcd else {
-            let folder = ledgers_folder(folder.as_deref(), surroundings)?;
+            let folder = ledgers_folder(folder.as_deref(), environment)?;
             let (file, snapshot) = (folder.join(LEDGERS), folder.join(snapshots::SNAPSHOT));
             let store = match recover_from {
                 Some(snapshot) => snapshots::recover(snapshot, &file)?,
@@ -48,7 +48,7 @@ impl KeptIn {
             let snapshots = Some((snapshot, *snapshot_every));
             return Ok(Opened { store: Box::new(store), place: folder.display().to_string(), snapshots });
         };
-        let folder = folder.as_deref().map(|folder| ledgers_folder(Some(folder), surroundings)).transpose()?;
+        let folder = folder.as_deref().map(|folder| ledgers_folder(Some(folder), environment)).transpose()?;
         let mut store = EtcdStore::open(settings)?;
         let place = format!("etcd, below {}", settings.prefix);
         if let Some(snapshot) = recover_from {

@@ -341,7 +341,7 @@ pub(super) fn refuse(socket: &Socket, (code, reason): &AdmissionRefusal) {
 mod tests {
     use super::super::served::Served;
     use super::*;
-    use crate::config::{Config, Surroundings};
+    use crate::config::{Config, Environment};
     use crate::daemon::configuration::Configuration;
     use crate::daemon::ledgers::Ledgers;
     use crate::daemon::{DaemonKind, Shared};
@@ -351,9 +351,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("0.ppm"), [&b"P6 8 8 255\n"[..], &[7; 192]].concat()).unwrap();
         let kind = DaemonKind::Private { runs: Some(folder.path().to_owned()) };
-        let (config, surroundings) = (Config::default(), Surroundings::default());
-        let shared = Shared::start(&config, &surroundings).unwrap();
-        let streams = Arc::new(Streams::new(1, surroundings.uid, Configuration::new(config, kind), shared));
+        let (config, environment) = (Config::default(), Environment::default());
+        let shared = Shared::start(&config, &environment).unwrap();
+        let streams = Arc::new(Streams::new(1, environment.uid, Configuration::new(config, kind), shared));
         let wanted = |batch_size: u32| {
             let source = folder.path().display();
             let json = format!(r#"{{"source": "{source}", "batch_size": {batch_size}, "size": 8, "run": "r"}}"#);

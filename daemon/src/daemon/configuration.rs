@@ -18,7 +18,7 @@ use super::ledgers::Ledgers;
 use super::node;
 use super::wanted::Wanted;
 use super::{DEFAULT_RUN, DaemonKind, OpenError};
-use crate::config::{CacheSettingError, Config, Mistakes, SourceRights, Surroundings, UnreadableConfig};
+use crate::config::{CacheSettingError, Config, Mistakes, SourceRights, Environment, UnreadableConfig};
 
 /// Why a configuration was not adopted. Nothing has changed.
 #[derive(Debug, Error)]
@@ -95,7 +95,7 @@ impl Configuration {
     /// # Errors
     /// The environment has a value that it cannot have.
     pub(super) fn cache(&self) -> Result<Option<DiskCache>, CacheSettingError> {
-        self.now().sources.disk_cache(&Surroundings::of_process())
+        self.now().sources.disk_cache(&Environment::of_process())
     }
 
     /// The folder for the ledgers of a private daemon's named runs, if there is one.

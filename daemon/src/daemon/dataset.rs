@@ -7,7 +7,7 @@ use forebay_pipeline::{threads, unnamed};
 use forebay_sources::{DiskCache, IndexChoice, Options, Source, SourceError};
 
 use super::OpenError;
-use crate::config::{Config, SourceRights, StreamSection, Surroundings};
+use crate::config::{Config, SourceRights, StreamSection, Environment};
 
 /// What the daemon says about each dataset that it opens.
 #[derive(Debug)]
@@ -56,9 +56,9 @@ pub(super) async fn dataset(
 pub fn open_dataset(
     config: &Config,
     section: &StreamSection,
-    surroundings: &Surroundings,
+    environment: &Environment,
 ) -> Result<Box<dyn Source>, OpenError> {
-    let cache = config.sources.disk_cache(surroundings)?;
+    let cache = config.sources.disk_cache(environment)?;
     let terms = DatasetTerms { byte_limit: config.decode.limits.bytes, rights: config.sources.rights(), cache };
     let names = section.dataset.source.clone().unwrap_or_default();
     let only = section.settings.columns.as_deref();
@@ -97,7 +97,7 @@ fn index(section: &StreamSection) -> IndexChoice {
     match &section.dataset.index {
         Some(none) if none.as_os_str() == "none" => IndexChoice::Never,
         Some(file) => IndexChoice::File(file.clone()),
-        None => Surroundings::of_process().index_dir().map_or(IndexChoice::Never, IndexChoice::Folder),
+        None => Environment::of_process().index_dir().map_or(IndexChoice::Never, IndexChoice::Folder),
     }
 }
 

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::OnceCell;
 
-use crate::config::Surroundings;
+use crate::config::Environment;
 use crate::folder::{self, FolderError, Whose};
 
 /// File of a service's ledgers, in their folder.
@@ -132,13 +132,13 @@ pub fn forget_run(file: &Path, run: &str, stream: &str) -> Result<u32, LedgersEr
     Ok(reply.forgotten)
 }
 
-/// The folder of a service's ledgers, which it owns: `chosen`, or the one that its surroundings name.
+/// The folder of a service's ledgers, which it owns: `chosen`, or the one that its environment names.
 ///
 /// # Errors
 /// Neither is there, or others may enter it.
-pub(crate) fn ledgers_folder(chosen: Option<&Path>, surroundings: &Surroundings) -> Result<PathBuf, NoFolder> {
-    let folder = chosen.map(Path::to_owned).or_else(|| surroundings.state_dir()).ok_or(NoFolder::Unknown)?;
-    let managed = surroundings.state_directory.as_deref() == Some(&*folder);
+pub(crate) fn ledgers_folder(chosen: Option<&Path>, environment: &Environment) -> Result<PathBuf, NoFolder> {
+    let folder = chosen.map(Path::to_owned).or_else(|| environment.state_dir()).ok_or(NoFolder::Unknown)?;
+    let managed = environment.state_directory.as_deref() == Some(&*folder);
     folder::own(&folder, None, if managed { Whose::Managed } else { Whose::Chosen })?;
     Ok(folder)
 }

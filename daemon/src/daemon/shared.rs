@@ -10,7 +10,7 @@ use forebay_pipeline::{
     SwitchedOff, cores, cuda_driver,
 };
 
-use crate::config::{Config, Surroundings, default_threads};
+use crate::config::{Config, Environment, default_threads};
 
 /// What the streams share.
 #[derive(Debug)]
@@ -27,17 +27,17 @@ impl Shared {
     ///
     /// # Errors
     /// The system has no more threads, or there is no lane that is named.
-    pub(super) fn start(config: &Config, surroundings: &Surroundings) -> Result<Self, PoolsError> {
+    pub(super) fn start(config: &Config, environment: &Environment) -> Result<Self, PoolsError> {
         let threads = config.decode.threads;
         let threads =
-            threads.unwrap_or_else(|| default_threads(cores::usable(), surroundings.local_world_size.as_deref()));
+            threads.unwrap_or_else(|| default_threads(cores::usable(), environment.local_world_size.as_deref()));
         let promises = Arc::new(Promises::default());
         Ok(Self {
             pools: Pools::start(&config.decode, threads, &promises)?,
             ring_memory: Arc::new(RingMemory::new(config.ring.memory_settings(), Arc::clone(&promises))),
             caches: Arc::new(Caches::new(Arc::clone(&promises))),
             seeks: Arc::new(SeekStores::new(config.decode.seek_keeping(), promises)),
-            gpus: Arc::new(Gpus::new(surroundings.uid, cuda_driver())),
+            gpus: Arc::new(Gpus::new(environment.uid, cuda_driver())),
         })
     }
 

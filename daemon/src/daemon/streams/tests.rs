@@ -1,12 +1,12 @@
 //! Tests of streams that trainers wait for while the configuration changes, and of a stream that has already ended.
 
 use super::*;
-use crate::config::{Config, Surroundings};
+use crate::config::{Config, Environment};
 use crate::daemon::DaemonKind;
 use crate::daemon::gates::StreamKey;
 
 fn streams(config: Config, kind: DaemonKind) -> Arc<Streams> {
-    let shared = Shared::start(&config, &Surroundings::default()).unwrap();
+    let shared = Shared::start(&config, &Environment::default()).unwrap();
     Arc::new(Streams::new(1, 0, Configuration::new(config, kind), shared))
 }
 

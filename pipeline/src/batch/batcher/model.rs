@@ -1,4 +1,4 @@
-//! A simple model of the batcher's surroundings. [`World`] plays the stage. It has the pixels (which record's picture a
+//! A simple model of the batcher's environment. [`World`] plays the stage. It has the pixels (which record's picture a
 //! place shows), and records the outcome of every position. The seed decides what happens next.
 
 mod published;

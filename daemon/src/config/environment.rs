@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The parts of a process's environment that determine defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct Environment {
     /// User id of the process.
     pub uid: u32,
     /// `RUNTIME_DIRECTORY`, which systemd sets for a service.
@@ -29,7 +29,7 @@ pub struct Surroundings {
     pub local_world_size: Option<String>,
 }
 
-impl Surroundings {
+impl Environment {
     /// Reads the environment of this process.
     pub fn of_process() -> Self {
         let uid = rustix::process::geteuid().as_raw();
@@ -87,47 +87,47 @@ impl Surroundings {
 mod tests {
     use super::*;
 
-    fn user() -> Surroundings {
-        Surroundings {
+    fn user() -> Environment {
+        Environment {
             uid: 1000,
             user_sockets: "/run/user/1000/forebay".into(),
             user_state: Some("/home/ada/.local/state".into()),
             user_cache: Some("/home/ada/.cache".into()),
-            ..Surroundings::default()
+            ..Environment::default()
         }
     }
 
     #[test]
     fn rule_1_ledgers_stand_in_var_lib_for_a_service_and_at_home_for_a_user() {
         assert_eq!(user().state_dir(), Some("/home/ada/.local/state/forebay".into()));
-        assert_eq!(Surroundings { uid: 0, ..user() }.state_dir(), Some("/var/lib/forebay".into()));
-        let service = Surroundings { state_directory: Some("/var/lib/private/forebay".into()), ..user() };
+        assert_eq!(Environment { uid: 0, ..user() }.state_dir(), Some("/var/lib/forebay".into()));
+        let service = Environment { state_directory: Some("/var/lib/private/forebay".into()), ..user() };
         assert_eq!(service.state_dir(), Some("/var/lib/private/forebay".into()));
     }
 
     #[test]
     fn rule_53_indexes_are_in_the_users_cache_or_the_services() {
         assert_eq!(user().index_dir(), Some("/home/ada/.cache/forebay/index".into()));
-        assert_eq!(Surroundings { uid: 0, ..user() }.index_dir(), Some("/var/cache/forebay/index".into()));
-        let service = Surroundings { cache_directory: Some("/var/cache/private/forebay".into()), ..user() };
+        assert_eq!(Environment { uid: 0, ..user() }.index_dir(), Some("/var/cache/forebay/index".into()));
+        let service = Environment { cache_directory: Some("/var/cache/private/forebay".into()), ..user() };
         assert_eq!(service.index_dir(), Some("/var/cache/private/forebay/index".into()));
-        assert_eq!(Surroundings { user_cache: None, ..user() }.index_dir(), None);
+        assert_eq!(Environment { user_cache: None, ..user() }.index_dir(), None);
     }
 
     #[test]
     fn rule_54_the_cache_on_a_local_disk_is_beside_the_indexes_or_where_a_variable_says() {
         assert_eq!(user().object_cache_dir(), Some("/home/ada/.cache/forebay/objects".into()));
-        assert_eq!(Surroundings { uid: 0, ..user() }.object_cache_dir(), Some("/var/cache/forebay/objects".into()));
-        let given = Surroundings { cache_folder: Some("/scratch/ada".into()), uid: 0, ..user() };
+        assert_eq!(Environment { uid: 0, ..user() }.object_cache_dir(), Some("/var/cache/forebay/objects".into()));
+        let given = Environment { cache_folder: Some("/scratch/ada".into()), uid: 0, ..user() };
         assert_eq!(given.object_cache_dir(), Some("/scratch/ada".into()));
-        assert_eq!(Surroundings { user_cache: None, ..user() }.object_cache_dir(), None);
+        assert_eq!(Environment { user_cache: None, ..user() }.object_cache_dir(), None);
     }
 
     #[test]
     fn rule_27_sockets_are_in_the_users_folder_or_the_services() {
         assert_eq!(user().socket_dir(), Path::new("/run/user/1000/forebay"));
-        assert_eq!(Surroundings { uid: 0, ..user() }.socket_dir(), Path::new("/run/forebay"));
-        let service = Surroundings { runtime_directory: Some("/run/forebay".into()), ..user() };
+        assert_eq!(Environment { uid: 0, ..user() }.socket_dir(), Path::new("/run/forebay"));
+        let service = Environment { runtime_directory: Some("/run/forebay".into()), ..user() };
         assert_eq!(service.socket_dir(), Path::new("/run/forebay"));
     }
 }
