@@ -38,7 +38,7 @@ use deliveries::{Effect, Deliveries};
 use forebay_threads as threads;
 use heard::hear;
 pub(crate) use held_claim::{ResumedBatch, HeldClaim};
-pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
+pub(crate) use inbox::{Inbox, InboxMessage, Outbox, inbox};
 pub(crate) use ledger_reports::LedgerReports;
 use look::{evict_group, tell_of, tell_of_lag};
 pub use parts::Counters;
@@ -107,15 +107,15 @@ impl RingThread {
         let mut buffer = vec![0; PACKET_LEN];
         let mut looked = Instant::now();
         loop {
-            match self.inbox.notes() {
-                Some(notes) => {
-                    for note in notes {
-                        if let Note::Close(done) = note {
+            match self.inbox.messages() {
+                Some(messages) => {
+                    for message in messages {
+                        if let InboxMessage::Close(done) = message {
                             self.end(&mut buffer);
                             done.send(()).ok();
                             return;
                         }
-                        self.note(note);
+                        self.message(message);
                     }
                 }
                 None => return,
@@ -143,51 +143,53 @@ impl RingThread {
         }
     }
 
-    fn note(&mut self, note: Note) {
+    fn message(&mut self, message: InboxMessage) {
         let Self { deliveries, readers, rings, condition, .. } = self;
-        match note {
-            Note::Batch(output) => self.batch(output),
-            Note::Failed(reason) => self.fail(text_code::OTHER, reason),
+        match message {
+            InboxMessage::Batch(output) => self.batch(output),
+            InboxMessage::Failed(reason) => self.fail(text_code::OTHER, reason),
             // Its own bad record has failed it already.
-            Note::RunFailed(_) if condition.failure().is_some() => {}
-            Note::RunFailed(reason) => self.fail(text_code::RECORD, reason),
-            Note::Tell { words, lasting } => readers.send_all(&condition.ledger_says(words, lasting), deliveries),
-            Note::Populated(slot, Ok(())) => deliveries.populated(slot),
-            Note::Populated(_, Err(error)) => self.fail(text_code::MEMORY, error.to_string()),
-            Note::Ring(ring, made) => {
+            InboxMessage::RunFailed(_) if condition.failure().is_some() => {}
+            InboxMessage::RunFailed(reason) => self.fail(text_code::RECORD, reason),
+            InboxMessage::Tell { words, lasting } => {
+                readers.send_all(&condition.ledger_says(words, lasting), deliveries);
+            }
+            InboxMessage::Populated(slot, Ok(())) => deliveries.populated(slot),
+            InboxMessage::Populated(_, Err(error)) => self.fail(text_code::MEMORY, error.to_string()),
+            InboxMessage::Ring(ring, made) => {
                 if let Ok(made) = &made {
                     readers.pass(ring, made);
                 }
                 rings.take_over(ring, made, deliveries);
             }
-            Note::Attach(arrival) => {
+            InboxMessage::Attach(arrival) => {
                 let back = readers.attach(*arrival, rings, condition, deliveries);
                 self.ledger.give_back(back);
             }
-            Note::Progress(progress) => {
+            InboxMessage::Progress(progress) => {
                 for words in condition.skipped.ended(progress.floor) {
                     tracing::warn!(target: crate::TOLD, stream = readers.stream(), "{words}");
                     readers.send_all(&condition::notice(&words), deliveries);
                 }
                 deliveries.heard(progress);
             }
-            Note::Answer { consumer, id, reply } => readers.answer(consumer, id, &reply, deliveries),
-            Note::Evict { consumer, reason } => readers.evict(consumer, &reason, deliveries),
-            Note::DropReady { progress, fenced, done } => {
+            InboxMessage::Answer { consumer, id, reply } => readers.answer(consumer, id, &reply, deliveries),
+            InboxMessage::Evict { consumer, reason } => readers.evict(consumer, &reason, deliveries),
+            InboxMessage::DropReady { progress, fenced, done } => {
                 self.begin_anew(progress, fenced);
                 done.send(()).ok();
             }
-            Note::Drain(done) => {
+            InboxMessage::Drain(done) => {
                 self.draining = true;
                 self.deliveries.drop_unread();
                 self.act();
                 done.send(()).ok();
             }
-            Note::Ledger(word) => hear(word, readers, deliveries),
-            Note::Restored(consumer) => readers.tell_if_done(consumer, deliveries),
+            InboxMessage::Ledger(word) => hear(word, readers, deliveries),
+            InboxMessage::Restored(consumer) => readers.tell_if_done(consumer, deliveries),
             // The loop ends at it.
-            Note::Close(_) => {}
-            Note::Status(reply) => {
+            InboxMessage::Close(_) => {}
+            InboxMessage::Status(reply) => {
                 reply.send(self.status()).ok();
             }
         }

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use crate::admission::{AttachRequest, ledger_code, welcome};
 use crate::attendance::{Attendance, Party};
 use crate::consumers::{
-    Arrival, Asked, Counters, DeliveryRules, EpochTerms, Inbox, LedgerReports, Note, Outbox, RingParts, RingStatus,
+    Arrival, Asked, Counters, DeliveryRules, EpochTerms, Inbox, LedgerReports, InboxMessage, Outbox, RingParts, RingStatus,
     RingSupply, RingThread, TrainerHooks, inbox,
 };
 use crate::handover::{Handover, Vacancies};
@@ -214,29 +214,29 @@ impl Delivery {
     /// How it is; nothing once the ring's thread has ended.
     pub async fn status(&self) -> Option<RingStatus> {
         let (reply, status) = oneshot::channel();
-        self.post(Note::Status(reply));
+        self.post(InboxMessage::Status(reply));
         status.await.ok()
     }
 
     /// Drops the batches that no trainer holds, and continues from the ledger's progress. Set `fenced` if every lease has
     /// ended.
     pub async fn drop_ready(&self, progress: Progress, fenced: bool) {
-        self.ask(|done| Note::DropReady { progress, fenced, done }).await;
+        self.ask(|done| InboxMessage::DropReady { progress, fenced, done }).await;
     }
 
     /// Stops offering batches, and drops those that no trainer holds.
     pub async fn drain(&self) {
-        self.ask(Note::Drain).await;
+        self.ask(InboxMessage::Drain).await;
     }
 
     /// Ends the ring's thread. What trainers held is on its way back then.
     pub async fn close(&self) {
-        self.ask(Note::Close).await;
+        self.ask(InboxMessage::Close).await;
     }
 
     /// The run has failed at a bad record, which may be another daemon's.
     pub fn run_failed(&self, why: String) {
-        self.post(Note::RunFailed(why));
+        self.post(InboxMessage::RunFailed(why));
     }
 
     // Trainers.
@@ -268,7 +268,7 @@ impl Delivery {
         let arrival =
             Arrival { id, socket, peer, protocol, credits, membership, key, incarnation, info, adopted, notice };
         match refusal {
-            None => self.post(Note::Attach(Box::new(arrival))),
+            None => self.post(InboxMessage::Attach(Box::new(arrival))),
             Some((code, reason)) => {
                 self.attendance.leave(id);
                 arrival.refuse(code, &reason);
@@ -332,28 +332,28 @@ impl Delivery {
 
     /// Answers a trainer's call with this protobuf `CallReply`.
     pub fn answer(&self, consumer: ConsumerId, id: u64, reply: Vec<u8>) {
-        self.post(Note::Answer { consumer, id, reply });
+        self.post(InboxMessage::Answer { consumer, id, reply });
     }
 
     /// Evicts a trainer that does not keep to the protocol.
     pub fn evict(&self, consumer: ConsumerId, reason: String) {
-        self.post(Note::Evict { consumer, reason });
+        self.post(InboxMessage::Evict { consumer, reason });
     }
 
     /// A trainer has the answer to a restore, before which nothing counts: it is told if the stream has ended.
     pub fn restored(&self, consumer: ConsumerId) {
-        self.post(Note::Restored(consumer));
+        self.post(InboxMessage::Restored(consumer));
     }
 
     /// Leaves a note for the ring's thread.
-    fn post(&self, note: Note) {
-        self.outbox.post(note);
+    fn post(&self, message: InboxMessage) {
+        self.outbox.post(message);
     }
 
     /// Leaves a note that the ring's thread answers.
-    async fn ask(&self, note: impl FnOnce(oneshot::Sender<()>) -> Note) {
+    async fn ask(&self, message: impl FnOnce(oneshot::Sender<()>) -> InboxMessage) {
         let (done, answered) = oneshot::channel();
-        self.post(note(done));
+        self.post(message(done));
         // Answered, or the ring's thread has ended, and the stream with it.
         let _answered = answered.await;
     }
@@ -362,11 +362,11 @@ impl Delivery {
 impl Inlet {
     /// Hands over what the stages have made.
     pub fn hand_over(&self, made: Handover) {
-        self.0.post(Note::Batch(made));
+        self.0.post(InboxMessage::Batch(made));
     }
 
     /// The stream cannot continue, for this reason.
     pub fn fail(&self, reason: String) {
-        self.0.post(Note::Failed(reason));
+        self.0.post(InboxMessage::Failed(reason));
     }
 }

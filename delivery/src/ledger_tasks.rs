@@ -10,7 +10,7 @@ use forebay_ledger_client::{CallError, Outage};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use crate::consumers::{Note, Outbox};
+use crate::consumers::{InboxMessage, Outbox};
 use crate::ledger_client::LedgerClient;
 use crate::outcomes::OutcomeReceiver;
 
@@ -44,7 +44,7 @@ fn keep_alive(client: &Arc<LedgerClient>) {
             match client.heartbeat().await {
                 // An outage: it is tried again at the next tick.
                 Ok(()) | Err(CallError::Unavailable(_)) => {}
-                Err(refusal) => return client.updates().ring().post(Note::Failed(refusal.to_string())),
+                Err(refusal) => return client.updates().ring().post(InboxMessage::Failed(refusal.to_string())),
             }
         }
     });
@@ -74,7 +74,7 @@ pub(crate) fn resumed(client: Arc<LedgerClient>, outcomes: OutcomeReceiver) {
                     "the stream ends without the ledger: what it was not told comes back when the leases expire"
                 );
             }
-            Err(refusal) => client.updates().ring().post(Note::Failed(refusal.to_string())),
+            Err(refusal) => client.updates().ring().post(InboxMessage::Failed(refusal.to_string())),
         }
     });
 }
@@ -99,11 +99,11 @@ async fn tell_of_each(mut outage: watch::Receiver<Option<Outage>>, ring: Outbox)
              the cause is gone",
             begun.cause
         );
-        ring.post(Note::Tell { words, lasting: true });
+        ring.post(InboxMessage::Tell { words, lasting: true });
         if outage.wait_for(Option::is_none).await.is_err() {
             return;
         }
         let words = format!("the daemon writes its ledger again, after {} s", begun.lasts().as_secs());
-        ring.post(Note::Tell { words, lasting: false });
+        ring.post(InboxMessage::Tell { words, lasting: false });
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Journal {
     path: PathBuf,
     /// Where the entry of each file is, with the file's size and time.
     known: HashMap<PathBuf, ScannedFile>,
-    notes: Mutex<Notes>,
+    notes: Mutex<JournalFile>,
     /// How long a scan must take before a file is made.
     patience: Duration,
     start: Instant,
@@ -49,7 +49,7 @@ struct ScannedFile {
 }
 
 #[derive(Debug)]
-struct Notes {
+struct JournalFile {
     file: Option<File>,
     waiting: Vec<u8>,
 }
@@ -63,7 +63,7 @@ impl Journal {
         let mut journal = Self {
             path: path.to_owned(),
             known: HashMap::new(),
-            notes: Mutex::new(Notes { file: None, waiting: Vec::new() }),
+            notes: Mutex::new(JournalFile { file: None, waiting: Vec::new() }),
             patience,
             start: Instant::now(),
         };
@@ -114,11 +114,11 @@ impl Journal {
         let mut notes = self.notes.lock();
         if let Err(error) = self.write(&mut notes, &entry) {
             tracing::debug!(journal = %self.path.display(), %error, "the scan cannot be restarted from here");
-            *notes = Notes { file: None, waiting: Vec::new() };
+            *notes = JournalFile { file: None, waiting: Vec::new() };
         }
     }
 
-    fn write(&self, notes: &mut Notes, entry: &[u8]) -> io::Result<()> {
+    fn write(&self, notes: &mut JournalFile, entry: &[u8]) -> io::Result<()> {
         if let Some(file) = &mut notes.file {
             return file.write_all(entry);
         }

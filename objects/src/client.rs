@@ -20,7 +20,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::Settings;
 use crate::fault::{Fault, code_of};
-use crate::note::Note;
+use crate::fault_slot::FaultSlot;
 use crate::retry_after::retry_after;
 
 /// Bytes of a list, of a token, or of anything else that is not a range of an object.
@@ -41,25 +41,25 @@ pub(crate) struct Connector {
     /// Whether the store is on this machine, for which no proxy is used.
     local: bool,
     /// What the last request for credentials met. Such requests carry no note of their own.
-    credentials: Note,
+    credentials: FaultSlot,
 }
 
 /// A client that notes faults and limits bodies.
 #[derive(Debug)]
 struct Noting {
     client: reqwest::Client,
-    credentials: Note,
+    credentials: FaultSlot,
 }
 
 impl Connector {
     /// For the store at this endpoint. The error completes "The store cannot be reached:".
     pub(crate) fn new(settings: &Settings, endpoint: Option<&str>) -> Result<Self, String> {
         let local = endpoint.and_then(|endpoint| Url::parse(endpoint).ok()).is_some_and(|url| is_local(&url));
-        Ok(Self { tls: Arc::new(tls(settings)?), local, credentials: Note::default() })
+        Ok(Self { tls: Arc::new(tls(settings)?), local, credentials: FaultSlot::default() })
     }
 
     /// Where faults of requests for credentials are noted.
-    pub(crate) fn credentials(&self) -> Note {
+    pub(crate) fn credentials(&self) -> FaultSlot {
         self.credentials.clone()
     }
 
@@ -116,10 +116,10 @@ impl HttpConnector for Connector {
 #[async_trait::async_trait]
 impl HttpService for Noting {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let note = request.extensions().get::<Note>().unwrap_or(&self.credentials).clone();
+        let slot = request.extensions().get::<FaultSlot>().unwrap_or(&self.credentials).clone();
         let ranged = request.headers().contains_key(RANGE);
         let response = HttpService::call(&self.client, request).await.inspect_err(|error| {
-            note.write(Fault::of_transport(error));
+            slot.write(Fault::of_transport(error));
         })?;
         let (parts, body) = response.into_parts();
         if parts.status.is_success() {
@@ -128,7 +128,7 @@ impl HttpService for Noting {
         }
         let complaint = limited(body, COMPLAINT_LIMIT).collect().await;
         let complaint = complaint.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-        note.write(refusal(parts.status, &parts.headers, &complaint));
+        slot.write(refusal(parts.status, &parts.headers, &complaint));
         Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(complaint)))
     }
 }

@@ -14,7 +14,7 @@ mod content_range;
 mod fault;
 mod fetch;
 mod listing;
-mod note;
+mod fault_slot;
 mod object;
 mod pace;
 mod permits;

@@ -31,7 +31,7 @@ pub use placement::Placement;
 pub use prefetch::PrefetchSettings;
 pub use ring::{Numa, RingSettings};
 pub use shuffle::Shuffle;
-pub use value::{Words, Written, duration, fraction, word};
+pub use value::{Keyword, Written, duration, fraction, word};
 use value::{max_failures, placement};
 
 settings! {

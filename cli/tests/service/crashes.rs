@@ -7,7 +7,7 @@ use forebay_client::{Next, Options, Patient, Shard};
 use forebay_ring::{Attach, Bulk, ClaimSum, ResumedClaim, MessageKind, NO_RING, Offer, Release, View, attach_flags, packet};
 
 use crate::daemon::Home;
-use crate::speaker::{Said, Speaker, attach};
+use crate::speaker::{DaemonMessage, Speaker, attach};
 use crate::trainer::{Event, Puppet, Seen, Trainer, batches, options, records, until};
 
 const EPOCH: &str = "epochs = 1\nshuffle = true";
@@ -261,7 +261,7 @@ fn comes_with(home: &Home, held: &[ResumedClaim]) -> (Speaker, Box<View>) {
     let mut speaker = Speaker::connect(home);
     let resume = Attach { flags: attach_flags::RESUME, incarnation: 7, ..attach() };
     speaker.say(&packet(&resume, &[]), &[Bulk::write(bytemuck::cast_slice(held)).unwrap().into_fd()]);
-    let Said::Welcome(view) = speaker.hear() else { panic!("it is refused") };
+    let DaemonMessage::Welcome(view) = speaker.hear() else { panic!("it is refused") };
     (speaker, view)
 }
 

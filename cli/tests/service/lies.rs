@@ -12,7 +12,7 @@ use forebay_ring::{
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 
 use crate::daemon::{Home, stderr};
-use crate::speaker::{Said, Speaker, attach, goodbye};
+use crate::speaker::{DaemonMessage, Speaker, attach, goodbye};
 use crate::trainer::{Puppet, Trainer, batches, records};
 
 /// Sums over these records for a batch of one claim.
@@ -61,8 +61,8 @@ fn a_trainer_that_acks_more_claims_than_its_batch_has_is_evict_and_the_batch_goe
         speaker.ack(&offer, &[sum([0, 1, 2, 3]), sum([4])]);
         let reason = loop {
             match speaker.hear() {
-                Said::Evicted(reason) => break reason,
-                Said::Nothing => panic!("it was not told why"),
+                DaemonMessage::Evicted(reason) => break reason,
+                DaemonMessage::Nothing => panic!("it was not told why"),
                 _ => {}
             }
         };
@@ -130,7 +130,7 @@ fn a_newer_client_gets_the_newest_version_that_both_speak() {
     let newer = packet(&Attach { protocol: PROTOCOL + 1, ..attach() }, b"what the next version adds");
     speaker.say(&newer, &[]);
     // A WELCOME of another version would not be read.
-    assert!(matches!(speaker.hear(), Said::Welcome(_)));
+    assert!(matches!(speaker.hear(), DaemonMessage::Welcome(_)));
 }
 
 #[test]
@@ -156,8 +156,8 @@ fn something_that_is_no_request_is_refused_and_the_daemon_goes_on() {
     speaker.say(b"GET / HTTP/1.1", &[]);
     loop {
         match speaker.hear() {
-            Said::Evicted(reason) => break assert!(reason.contains("unknown kind"), "{reason}"),
-            Said::Nothing => panic!("it was not told why"),
+            DaemonMessage::Evicted(reason) => break assert!(reason.contains("unknown kind"), "{reason}"),
+            DaemonMessage::Nothing => panic!("it was not told why"),
             _ => {}
         }
     }
@@ -188,7 +188,7 @@ fn rule_25_bulk_without_seals_is_refused() {
 
     let mut speaker = Speaker::connect(&home);
     speaker.say(&with_settings, &[Bulk::write(b"{}").unwrap().into_fd()]);
-    assert!(matches!(speaker.hear(), Said::Welcome(_)), "the same with seals is taken");
+    assert!(matches!(speaker.hear(), DaemonMessage::Welcome(_)), "the same with seals is taken");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn rule_47_a_trainer_that_names_a_group_or_a_column_that_is_not_there_is_told_so
     }
     let mut speaker = Speaker::connect(&home);
     speaker.say(&packet(&with_columns, &[]), &[Bulk::write(b"images\0mask").unwrap().into_fd()]);
-    assert!(matches!(speaker.hear(), Said::Welcome(_)), "columns that every batch has");
+    assert!(matches!(speaker.hear(), DaemonMessage::Welcome(_)), "columns that every batch has");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn a_list_of_held_batches_that_makes_no_sense_is_refused_or_leads_nowhere() {
         });
     let mut speaker = Speaker::connect(&home);
     speaker.say(&resume, &[Bulk::write(bytemuck::cast_slice(wild.as_flattened())).unwrap().into_fd()]);
-    assert!(matches!(speaker.hear(), Said::Welcome(_)));
+    assert!(matches!(speaker.hear(), DaemonMessage::Welcome(_)));
     drop(speaker);
     assert_eq!(records(&Trainer::attach(&home).epoch()), (0..8).collect::<Vec<_>>());
     home.audit();
@@ -288,7 +288,7 @@ fn rule_16_batches_that_others_hold_from_a_living_daemon_cannot_be_resumed() {
     let resume = packet(&Attach { flags: attach_flags::RESUME, incarnation: 7, ..attach() }, &[]);
     let mut speaker = Speaker::connect(&home);
     speaker.say(&resume, &[Bulk::write(bytemuck::cast_slice(&stolen)).unwrap().into_fd()]);
-    assert!(matches!(speaker.hear(), Said::Welcome(_)));
+    assert!(matches!(speaker.hear(), DaemonMessage::Welcome(_)));
     drop(speaker);
     let rest = batches(&other.finish());
     assert_eq!(records([&first].into_iter().chain(&rest)), (0..16).collect::<Vec<_>>());
@@ -337,7 +337,7 @@ fn rule_16_more_claims_than_are_read_at_once_are_resumed() {
     let resume = packet(&Attach { flags: attach_flags::RESUME, incarnation: 7, ..attach() }, &[]);
     let mut speaker = Speaker::connect(&home);
     speaker.say(&resume, &[Bulk::write(bytemuck::cast_slice(&list)).unwrap().into_fd()]);
-    assert!(matches!(speaker.hear(), Said::Welcome(_)));
+    assert!(matches!(speaker.hear(), DaemonMessage::Welcome(_)));
     speaker.ack(&Offer { ring: NO_RING, slot: 0, generation: 1, ..offer }, &[sum(0..u64::from(claim.len))]);
     drop(speaker);
     assert_eq!(records(&Trainer::attach(&home).epoch()), (u64::from(claim.len)..200).collect::<Vec<_>>());

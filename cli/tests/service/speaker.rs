@@ -17,7 +17,7 @@ pub(crate) struct Speaker {
 
 /// What the daemon said.
 #[derive(Debug)]
-pub(crate) enum Said {
+pub(crate) enum DaemonMessage {
     Refused(u32, String),
     Evicted(String),
     Offer(Offer),
@@ -42,22 +42,22 @@ impl Speaker {
         self.say(&packet(&attach(), &[]), &[]);
     }
 
-    pub(crate) fn hear(&mut self) -> Said {
+    pub(crate) fn hear(&mut self) -> DaemonMessage {
         loop {
             let events = self.socket.wait(Some(PATIENCE)).unwrap();
             assert!(events.readable || events.hung_up, "the daemon says nothing");
             match self.socket.recv(&mut self.buffer).unwrap() {
                 Received::WouldBlock => {}
-                Received::Closed => return Said::Nothing,
+                Received::Closed => return DaemonMessage::Nothing,
                 Received::Packet { len, fds } => {
                     return match Message::parse(&self.buffer[..len], fds).unwrap() {
-                        Message::Refused(code, text) => Said::Refused(code, text.to_owned()),
-                        Message::Evict(_, text) => Said::Evicted(text.to_owned()),
-                        Message::Offer(offer) => Said::Offer(offer),
+                        Message::Refused(code, text) => DaemonMessage::Refused(code, text.to_owned()),
+                        Message::Evict(_, text) => DaemonMessage::Evicted(text.to_owned()),
+                        Message::Offer(offer) => DaemonMessage::Offer(offer),
                         Message::Welcome { head, ring, .. } => {
-                            Said::Welcome(Box::new(View::map(ring, head.incarnation, head.ring).unwrap()))
+                            DaemonMessage::Welcome(Box::new(View::map(ring, head.incarnation, head.ring).unwrap()))
                         }
-                        _ => Said::Other,
+                        _ => DaemonMessage::Other,
                     };
                 }
             }
@@ -66,8 +66,8 @@ impl Speaker {
 
     pub(crate) fn refused(&mut self) -> (u32, String) {
         match self.hear() {
-            Said::Refused(code, reason) => {
-                assert!(matches!(self.hear(), Said::Nothing), "the daemon hangs up after it has refused");
+            DaemonMessage::Refused(code, reason) => {
+                assert!(matches!(self.hear(), DaemonMessage::Nothing), "the daemon hangs up after it has refused");
                 (code, reason)
             }
             other => panic!("{other:?}"),
@@ -77,7 +77,7 @@ impl Speaker {
     pub(crate) fn welcome(&mut self) -> Box<View> {
         self.attach();
         match self.hear() {
-            Said::Welcome(view) => view,
+            DaemonMessage::Welcome(view) => view,
             other => panic!("{other:?}"),
         }
     }
@@ -85,8 +85,8 @@ impl Speaker {
     pub(crate) fn offer(&mut self) -> Offer {
         loop {
             match self.hear() {
-                Said::Offer(offer) => return offer,
-                Said::Other => {}
+                DaemonMessage::Offer(offer) => return offer,
+                DaemonMessage::Other => {}
                 other => panic!("{other:?}"),
             }
         }

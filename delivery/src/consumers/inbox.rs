@@ -16,7 +16,7 @@ use crate::stream_ring::{NoRing, StreamRing};
 
 /// Something that the ring's thread is to know.
 #[derive(Debug)]
-pub(crate) enum Note {
+pub(crate) enum InboxMessage {
     /// From the batch thread.
     Batch(Handover),
     /// A slot has its memory, or cannot get it.
@@ -80,14 +80,14 @@ pub(crate) enum Note {
 /// The reading end.
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    notes: channel::Receiver<Note>,
+    messages: channel::Receiver<InboxMessage>,
     bell: Arc<OwnedFd>,
 }
 
 /// The writing end; clones write to the same thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox {
-    notes: channel::Sender<Note>,
+    messages: channel::Sender<InboxMessage>,
     bell: Arc<OwnedFd>,
 }
 
@@ -97,14 +97,14 @@ pub(crate) struct Outbox {
 /// The process has no descriptor left.
 pub(crate) fn inbox() -> std::io::Result<(Outbox, Inbox)> {
     let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
-    let (sender, notes) = channel::unbounded();
-    Ok((Outbox { notes: sender, bell: Arc::clone(&bell) }, Inbox { notes, bell }))
+    let (sender, messages) = channel::unbounded();
+    Ok((Outbox { messages: sender, bell: Arc::clone(&bell) }, Inbox { messages, bell }))
 }
 
 impl Outbox {
     /// Leaves a note. One that comes too late, after the thread has ended, is dropped with what it owns.
-    pub(crate) fn post(&self, note: Note) {
-        if self.notes.send(note).is_ok() {
+    pub(crate) fn post(&self, message: InboxMessage) {
+        if self.messages.send(message).is_ok() {
             // A full counter rings as well as one that was raised.
             let _rung = rustix::io::write(&*self.bell, &1u64.to_le_bytes());
         }
@@ -113,16 +113,16 @@ impl Outbox {
 
 impl Inbox {
     /// The notes that are there. `None` if every [`Outbox`] is gone and no note is left.
-    pub(crate) fn notes(&self) -> Option<Vec<Note>> {
+    pub(crate) fn messages(&self) -> Option<Vec<InboxMessage>> {
         let mut count = [0; 8];
         // Silenced before the queue is read: a note that comes in between rings again.
         let _silent = rustix::io::read(&*self.bell, &mut count);
-        let mut notes = Vec::new();
+        let mut messages = Vec::new();
         loop {
-            match self.notes.try_recv() {
-                Ok(note) => notes.push(note),
-                Err(channel::TryRecvError::Disconnected) if notes.is_empty() => return None,
-                Err(_empty) => return Some(notes),
+            match self.messages.try_recv() {
+                Ok(message) => messages.push(message),
+                Err(channel::TryRecvError::Disconnected) if messages.is_empty() => return None,
+                Err(_empty) => return Some(messages),
             }
         }
     }

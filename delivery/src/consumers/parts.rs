@@ -52,7 +52,8 @@ pub(crate) type MakeRing = Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send 
 
 /// What the daemon hears of a stream's trainers.
 pub(crate) struct TrainerHooks {
-    /// Calls of consumers; answers come back as [`Note::Answer`](super::Note::Answer), or [`Note::Evict`](super::Note::Evict) for one that cannot be read.
+    /// Calls of consumers; answers come back as [`InboxMessage::Answer`](super::InboxMessage::Answer), or
+    /// [`InboxMessage::Evict`](super::InboxMessage::Evict) for one that cannot be read.
     pub calls: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
     /// Told when a consumer has left, or was not let in, with how many are left.
     pub left: Box<dyn Fn(ConsumerId, usize) + Send>,

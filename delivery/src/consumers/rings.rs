@@ -9,7 +9,7 @@ use forebay_ring::{MessageKind, NewRing, SlotId, SlotMut, packet};
 use super::attached::Consumer;
 use super::deliveries::Deliveries;
 use super::parts::MakeRing;
-use super::{Note, Outbox};
+use super::{InboxMessage, Outbox};
 use crate::handover::Vacancies;
 use crate::stream_ring::{NoRing, StreamRing};
 use forebay_threads as threads;
@@ -184,8 +184,8 @@ fn ring_work(outbox: Outbox, further: MakeRing) -> std::io::Result<channel::Send
     threads::start("forebay-populate", move || {
         for work in work {
             outbox.post(match work {
-                RingWork::Populate(slot, ring) => Note::Populated(slot, ring.populate(slot.slot)),
-                RingWork::Ring(ring) => Note::Ring(ring, further(ring)),
+                RingWork::Populate(slot, ring) => InboxMessage::Populated(slot, ring.populate(slot.slot)),
+                RingWork::Ring(ring) => InboxMessage::Ring(ring, further(ring)),
             });
         }
     })?;

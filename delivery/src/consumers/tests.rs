@@ -91,7 +91,7 @@ impl Scene {
         let protocol = PROTOCOL;
         let arrival =
             Arrival { id, socket, peer, protocol, credits: 1, membership, key, incarnation: 1, info, adopted, notice };
-        self.outbox.post(Note::Attach(Box::new(arrival)));
+        self.outbox.post(InboxMessage::Attach(Box::new(arrival)));
         Trainer(theirs)
     }
 
@@ -99,7 +99,7 @@ impl Scene {
     fn wait_until_nobody_is_there(&self) {
         loop {
             let (reply, status) = oneshot::channel();
-            self.outbox.post(Note::Status(reply));
+            self.outbox.post(InboxMessage::Status(reply));
             if status.blocking_recv().unwrap().consumers.is_empty() {
                 return;
             }
@@ -111,8 +111,8 @@ impl Scene {
         let (done, restarted) = oneshot::channel();
         let progress = Progress { floor: 0, drained: 0, generation: 1, failed: false };
         // The ledger's news may come before it.
-        self.outbox.post(Note::Progress(progress));
-        self.outbox.post(Note::DropReady { progress, fenced, done });
+        self.outbox.post(InboxMessage::Progress(progress));
+        self.outbox.post(InboxMessage::DropReady { progress, fenced, done });
         restarted.blocking_recv().unwrap();
     }
 
@@ -120,9 +120,9 @@ impl Scene {
     fn offered_so_far(&self, trainer: &Trainer) -> Option<u64> {
         // What it was told is done before it takes the next notes.
         let (reply, taken) = oneshot::channel();
-        self.outbox.post(Note::Status(reply));
+        self.outbox.post(InboxMessage::Status(reply));
         taken.blocking_recv().unwrap();
-        self.outbox.post(Note::Tell { words: "so far".into(), lasting: false });
+        self.outbox.post(InboxMessage::Tell { words: "so far".into(), lasting: false });
         trainer.hears(|message| match message {
             Message::Offer(offer) => Some(Some(offer.seq)),
             Message::Notice(..) => Some(None),
@@ -144,7 +144,7 @@ impl Scene {
             bad: Vec::new(),
             time: 0,
         };
-        self.outbox.post(Note::Batch(Handover::Ready(ready)));
+        self.outbox.post(InboxMessage::Batch(Handover::Ready(ready)));
     }
 }
 
@@ -225,7 +225,7 @@ fn rule_14_a_stream_that_ends_fills_no_slot_of_which_a_living_trainer_may_have_v
         }
         let _others: Vec<SlotMut> = scene.free.iter().take(3).collect();
         let (done, ended) = oneshot::channel();
-        scene.outbox.post(Note::Close(done));
+        scene.outbox.post(InboxMessage::Close(done));
         ended.blocking_recv().unwrap();
         assert!(scene.free.try_recv().is_err(), "consumed: {is_consumed}");
     }
@@ -262,7 +262,7 @@ fn rule_22_an_ack_that_waits_in_another_trainer_s_socket_counts_before_the_call(
 fn rule_11_an_epoch_that_ends_while_a_trainer_comes_is_told_to_it_before_the_next_one_s_batches() {
     let scene = Scene::new(|_| ());
     let trainer = scene.attach(1);
-    scene.outbox.post(Note::Progress(Progress { floor: 1, drained: 1, generation: 1, failed: false }));
+    scene.outbox.post(InboxMessage::Progress(Progress { floor: 1, drained: 1, generation: 1, failed: false }));
     let end = |message: &Message<'_>| if let Message::EpochEnd(epoch) = message { Some(*epoch) } else { None };
     assert_eq!(trainer.hears(end), 0);
     // It is welcomed to epoch 0, which is over by now.
@@ -282,21 +282,21 @@ fn rule_7_trainers_get_the_failure_and_not_the_end_of_the_epoch_that_the_bad_rec
         let scene = Scene::new(|_| ());
         let trainer = scene.attach(1);
         if is_here {
-            scene.outbox.post(Note::Batch(Handover::Failed("bad".into())));
-            scene.outbox.post(Note::Progress(progress));
+            scene.outbox.post(InboxMessage::Batch(Handover::Failed("bad".into())));
+            scene.outbox.post(InboxMessage::Progress(progress));
         } else {
             // The words come later, from another task.
-            scene.outbox.post(Note::Progress(Progress { failed: true, ..progress }));
+            scene.outbox.post(InboxMessage::Progress(Progress { failed: true, ..progress }));
             assert_eq!(scene.offered_so_far(&trainer), None);
-            scene.outbox.post(Note::RunFailed("bad".into()));
+            scene.outbox.post(InboxMessage::RunFailed("bad".into()));
         }
         assert_eq!(trainer.hears(failed), "bad");
         assert_eq!(scene.attach(2).hears(failed), "bad");
         // A reset ends the failure, and the end of the epoch comes at last.
         let (done, restarted) = oneshot::channel();
-        scene.outbox.post(Note::DropReady { progress, fenced: false, done });
+        scene.outbox.post(InboxMessage::DropReady { progress, fenced: false, done });
         restarted.blocking_recv().unwrap();
-        scene.outbox.post(Note::Progress(progress));
+        scene.outbox.post(InboxMessage::Progress(progress));
         assert_eq!(scene.offered_so_far(&trainer), None);
     }
 }
@@ -304,8 +304,8 @@ fn rule_7_trainers_get_the_failure_and_not_the_end_of_the_epoch_that_the_bad_rec
 #[test]
 fn who_comes_during_an_outage_hears_of_the_storage_and_of_the_ledger_and_of_no_storage_from_before_a_restore() {
     let scene = Scene::new(|_| ());
-    let stall = || Note::Batch(Handover::Stalled { words: "storage".into(), expired: false });
-    let ledger = |lasting| Note::Tell { words: "ledger".into(), lasting };
+    let stall = || InboxMessage::Batch(Handover::Stalled { words: "storage".into(), expired: false });
+    let ledger = |lasting| InboxMessage::Tell { words: "ledger".into(), lasting };
     let notice = |message: &Message<'_>| {
         if let Message::Notice(_, words) = message { Some((*words).to_owned()) } else { None }
     };
@@ -345,7 +345,7 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_the_ledger_
     );
     let next = scene.attach(2);
     assert_eq!(scene.offered_so_far(&next), None, "it is not offered before");
-    scene.outbox.post(Note::Ledger(LedgerEvent::Noted(1)));
+    scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Noted(1)));
     assert_eq!(next.offer().seq, 1);
 }
 
@@ -363,7 +363,7 @@ fn rule_19_a_ledger_that_does_not_answer_holds_up_what_a_dead_trainer_saw_and_of
         scene.publish(2);
         let passes = (!in_order).then_some(2);
         assert_eq!(scene.offered_so_far(&next), passes);
-        scene.outbox.post(Note::Ledger(LedgerEvent::Noted(1)));
+        scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Noted(1)));
         let heir = if passes.is_some() { scene.attach(3) } else { next };
         assert_eq!(heir.offer().seq, 1);
     }

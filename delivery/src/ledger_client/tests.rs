@@ -9,7 +9,7 @@ use forebay_plan::PERMUTATION;
 use forebay_proto::v1::{Lease, LedgerSpec};
 
 use super::*;
-use crate::consumers::{Inbox, Note, inbox};
+use crate::consumers::{Inbox, InboxMessage, inbox};
 
 const TTL: Duration = Duration::from_millis(500);
 
@@ -76,7 +76,7 @@ impl Site {
 
 /// What the ring's thread was told of leases until now.
 fn said(inbox: &Inbox) -> Vec<LedgerEvent> {
-    let word = |note| if let Note::Ledger(word) = note { Some(word) } else { None };
+    let word = |note| if let InboxMessage::Ledger(word) = note { Some(word) } else { None };
     inbox.notes().unwrap().into_iter().filter_map(word).collect()
 }
 

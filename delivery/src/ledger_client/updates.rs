@@ -7,7 +7,7 @@ use forebay_proto::v1::{LedgerNews, Progress, RunFailure};
 use tokio::sync::watch;
 
 use super::others::OtherWorkers;
-use crate::consumers::{Note, Outbox};
+use crate::consumers::{InboxMessage, Outbox};
 use crate::ledger_event::LedgerEvent;
 
 /// See the module.
@@ -23,7 +23,7 @@ pub struct LedgerUpdates {
 impl LedgerUpdates {
     /// The progress at the start. The ring's thread hears of it first.
     pub(super) fn new(progress: Progress, ring: Outbox) -> Self {
-        ring.post(Note::Progress(progress));
+        ring.post(InboxMessage::Progress(progress));
         Self {
             progress: watch::Sender::new(progress),
             failure: watch::Sender::default(),
@@ -78,7 +78,7 @@ impl LedgerUpdates {
             let is_new = progress.generation >= known.generation && std::mem::replace(known, progress) != progress;
             if is_new {
                 // Under the channel's lock: of two replies at once, the ring's thread hears the same one last.
-                self.ring.post(Note::Progress(progress));
+                self.ring.post(InboxMessage::Progress(progress));
             }
             is_new
         });
@@ -99,7 +99,7 @@ impl LedgerUpdates {
 
     /// Tells the ring's thread of leases and batches.
     pub(crate) fn tell(&self, word: LedgerEvent) {
-        self.ring.post(Note::Ledger(word));
+        self.ring.post(InboxMessage::Ledger(word));
     }
 
     /// Where the ring's thread is told.

@@ -194,10 +194,10 @@ fn rule_53_the_option_root_says_where_files_are_and_is_no_part_of_the_index() {
 }
 
 /// A record's locator, label, size and content.
-type SaidOfRecord = (String, i64, u64, Result<Vec<u8>, ReadErrorKind>);
+type RecordContent = (String, i64, u64, Result<Vec<u8>, ReadErrorKind>);
 
 /// What the dataset says of each record, unless it is known by now that this may be wrong.
-fn said(source: &dyn Source) -> Option<Vec<SaidOfRecord>> {
+fn said(source: &dyn Source) -> Option<Vec<RecordContent>> {
     let of = |record| {
         let mut content = Vec::new();
         let read = source.read(record, 1 << 20, &mut content);

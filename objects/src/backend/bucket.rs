@@ -11,7 +11,7 @@ use object_store::{Extensions, GetOptions, GetRange, ObjectMeta, ObjectStore};
 
 use super::{Body, Page};
 use crate::fault::{Fault, FaultKind};
-use crate::note::Note;
+use crate::fault_slot::FaultSlot;
 use crate::object::{Pin, version_of_etag};
 use crate::{Object, Secret};
 
@@ -29,7 +29,7 @@ pub(crate) struct Bucket {
 /// Credentials that may be missing.
 pub(super) struct BucketCredentials {
     /// What the last request for them met.
-    pub(super) note: Note,
+    pub(super) slot: FaultSlot,
     /// How they are given to this store, as the end of an error.
     pub(super) hint: &'static str,
 }
@@ -51,12 +51,12 @@ impl Bucket {
     }
 
     pub(crate) async fn head(&self, key: &str) -> Result<Object, Fault> {
-        let note = Note::default();
-        let options = GetOptions { head: true, extensions: noted(&note), ..GetOptions::default() };
+        let slot = FaultSlot::default();
+        let options = GetOptions { head: true, extensions: noted(&slot), ..GetOptions::default() };
         let path = path(key)?;
         match self.objects.get_opts(&path, options).await {
             Ok(found) => Ok(Object { key: key.to_owned(), size: found.meta.size, version: version(&found.meta) }),
-            Err(error) => Err(self.explained(&path, self.fault(&error, &note)).await),
+            Err(error) => Err(self.explained(&path, self.fault(&error, &slot)).await),
         }
     }
 
@@ -66,24 +66,24 @@ impl Bucket {
         if !matches!(fault.kind, FaultKind::Denied | FaultKind::Unreadable) {
             return fault;
         }
-        let note = Note::default();
+        let slot = FaultSlot::default();
         let range = Some(GetRange::Bounded(0..1));
-        let options = GetOptions { range, extensions: noted(&note), ..GetOptions::default() };
+        let options = GetOptions { range, extensions: noted(&slot), ..GetOptions::default() };
         let Err(error) = self.objects.get_opts(path, options).await else { return fault };
-        let told = self.fault(&error, &note);
+        let told = self.fault(&error, &slot);
         let is_of_object = matches!(told.kind, FaultKind::Denied | FaultKind::Unreadable | FaultKind::Changed);
         if is_of_object { fault } else { told }
     }
 
     pub(crate) async fn get(&self, object: &Object, range: Range<u64>) -> Result<Body, Fault> {
-        let note = Note::default();
-        let mut options = GetOptions { extensions: noted(&note), ..GetOptions::default() };
+        let slot = FaultSlot::default();
+        let mut options = GetOptions { extensions: noted(&slot), ..GetOptions::default() };
         options.range = Some(GetRange::Bounded(range.clone()));
         if let Pin::Strong(etag) = object.pin() {
             options.if_match = Some(format!("\"{etag}\""));
         }
         let found = self.objects.get_opts(&path(&object.key)?, options).await;
-        let found = found.map_err(|error| self.fault(&error, &note))?;
+        let found = found.map_err(|error| self.fault(&error, &slot))?;
         if !object.is(Some(found.meta.size), version(&found.meta).as_deref()) {
             return Err(Fault::new(FaultKind::Changed, ""));
         }
@@ -102,17 +102,17 @@ impl Bucket {
         from: Option<String>,
         limit: Option<usize>,
     ) -> Result<Page, Fault> {
-        let note = Note::default();
+        let slot = FaultSlot::default();
         let options = PaginatedListOptions {
             delimiter: (!deep).then(|| "/".into()),
             page_token: from,
             max_keys: limit,
-            extensions: noted(&note),
+            extensions: noted(&slot),
             ..PaginatedListOptions::default()
         };
         let prefix = (!prefix.is_empty()).then_some(prefix);
         let listed = self.lists.list_paginated(prefix, options).await;
-        let listed = listed.map_err(|error| self.fault(&error, &note))?;
+        let listed = listed.map_err(|error| self.fault(&error, &slot))?;
         let object =
             |meta: ObjectMeta| Object { version: version(&meta), size: meta.size, key: String::from(meta.location) };
         // The library drops the first slash of a key, and so gives the name of another object.
@@ -128,11 +128,11 @@ impl Bucket {
 
     /// What the client noted, or else what the library says: that the credentials cannot be had, or that an answer
     /// makes no sense.
-    fn fault(&self, error: &object_store::Error, note: &Note) -> Fault {
-        if let Some(fault) = note.take() {
+    fn fault(&self, error: &object_store::Error, slot: &FaultSlot) -> Fault {
+        if let Some(fault) = slot.take() {
             return fault;
         }
-        if let Some(fault) = self.credentials.note.take() {
+        if let Some(fault) = self.credentials.slot.take() {
             let cause = if fault.cause.is_empty() { "the server has none" } else { &fault.cause };
             let kind = if fault.kind == FaultKind::Resources { fault.kind } else { FaultKind::Unavailable };
             return Fault::new(kind, format!("no credentials were found ({cause}); {}", self.credentials.hint));
@@ -163,9 +163,9 @@ impl fmt::Debug for Bucket {
 }
 
 /// Extensions by which the client tells what the request met.
-fn noted(note: &Note) -> Extensions {
+fn noted(slot: &FaultSlot) -> Extensions {
     let mut extensions = Extensions::new();
-    extensions.insert(note.clone());
+    extensions.insert(slot.clone());
     extensions
 }
 

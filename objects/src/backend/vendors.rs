@@ -64,7 +64,7 @@ fn s3(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     let store = builder.with_bucket_name(bucket).with_retry(no_retries()).with_http_connector(connector).build();
     let hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or read a public bucket without credentials";
     let store = store.map_err(|error| error.to_string())?;
-    Ok(Bucket::new(store, server, secrets(settings), BucketCredentials { note: credentials, hint }))
+    Ok(Bucket::new(store, server, secrets(settings), BucketCredentials { slot: credentials, hint }))
 }
 
 /// A region becomes part of the host's name, so one with other characters could lead to another host.
@@ -118,7 +118,7 @@ fn google(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     let store = builder.with_retry(no_retries()).with_http_connector(connector).build();
     let hint = "set GOOGLE_APPLICATION_CREDENTIALS, or read a public bucket without credentials";
     let (store, server) = (store.map_err(|error| error.to_string())?, reached.unwrap_or_default());
-    Ok(Bucket::new(store, server, secrets(settings), BucketCredentials { note: credentials, hint }))
+    Ok(Bucket::new(store, server, secrets(settings), BucketCredentials { slot: credentials, hint }))
 }
 
 /// The server that the key of a service account names. The library would go there.
@@ -176,7 +176,7 @@ fn azure(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     let store = builder.with_retry(no_retries()).with_http_connector(connector).build();
     let hint = "set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or read a public container without credentials";
     let store = store.map_err(|error| error.to_string())?;
-    Ok(Bucket::new(store, server, secrets(settings), BucketCredentials { note: credentials, hint }))
+    Ok(Bucket::new(store, server, secrets(settings), BucketCredentials { slot: credentials, hint }))
 }
 
 /// What decides which server of Azure answers.

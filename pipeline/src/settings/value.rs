@@ -26,17 +26,17 @@ pub trait Written: Sized {
 }
 
 /// A type whose values are words.
-pub trait Words: Copy + PartialEq + 'static {
+pub trait Keyword: Copy + PartialEq + 'static {
     /// The words and what they mean.
-    const WORDS: &'static [(&'static str, Self)];
+    const KEYWORDS: &'static [(&'static str, Self)];
 }
 
 /// One of a type's words.
 ///
 /// # Errors
 /// The words.
-pub fn word<T: Words>(value: &Value) -> Result<T, String> {
-    choice(T::WORDS)(value)
+pub fn word<T: Keyword>(value: &Value) -> Result<T, String> {
+    choice(T::KEYWORDS)(value)
 }
 
 /// `"5s"`, or a number of seconds.
@@ -86,22 +86,22 @@ pub(super) fn placement(value: &Value) -> Result<Placement, String> {
     found.ok_or_else(|| "\"host\", \"auto\", or a GPU by its number, such as \"gpu:0\"".to_owned())
 }
 
-impl Words for LastBatchPolicy {
-    const WORDS: &'static [(&'static str, Self)] =
+impl Keyword for LastBatchPolicy {
+    const KEYWORDS: &'static [(&'static str, Self)] =
         &[("fill", Self::Fill), ("drop", Self::Drop), ("partial", Self::Partial)];
 }
 
-impl Words for Annotated {
-    const WORDS: &'static [(&'static str, Self)] = &[("seen", Self::AsSeen), ("stored", Self::AsStored)];
+impl Keyword for Annotated {
+    const KEYWORDS: &'static [(&'static str, Self)] = &[("seen", Self::AsSeen), ("stored", Self::AsStored)];
 }
 
-impl Words for OnError {
-    const WORDS: &'static [(&'static str, Self)] =
+impl Keyword for OnError {
+    const KEYWORDS: &'static [(&'static str, Self)] =
         &[("fail", Self::Fail), ("skip", Self::Skip), ("replace", Self::Replace)];
 }
 
-fn shown_word<T: Words>(value: T) -> Option<String> {
-    T::WORDS.iter().find(|(_, meaning)| *meaning == value).map(|(word, _)| format!("\"{word}\""))
+fn shown_word<T: Keyword>(value: T) -> Option<String> {
+    T::KEYWORDS.iter().find(|(_, meaning)| *meaning == value).map(|(word, _)| format!("\"{word}\""))
 }
 
 /// How each type is called in Python, and shown as TOML.

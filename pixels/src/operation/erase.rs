@@ -84,13 +84,13 @@ pub enum ErasingValue {
     /// Red, green and blue.
     Rgb([f64; 3]),
     /// A random number for each pixel and channel.
-    Random(RandomWord),
+    Random(RandomKeyword),
 }
 
 /// The word for random values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RandomWord {
+pub enum RandomKeyword {
     /// Of a normal distribution with mean 0 and standard deviation 1, in normalised values.
     Random,
 }

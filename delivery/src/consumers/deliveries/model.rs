@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use tokio::sync::oneshot;
 
 use super::{BatchClaims, Effect, Deliveries, Receipts};
-use crate::consumers::{ResumedBatch, HeldClaim, Inbox, Note};
+use crate::consumers::{ResumedBatch, HeldClaim, Inbox, InboxMessage};
 use crate::ledger_client::LedgerClient;
 use crate::ledger_event::LedgerEvent;
 use crate::outcomes::{DeliveryOutcome, OutcomeSender};
@@ -270,8 +270,8 @@ impl Walk {
         let (done, flushed) = oneshot::channel();
         self.outcomes.send(DeliveryOutcome::Flush(done)).unwrap();
         flushed.await.unwrap();
-        for note in self.inbox.notes().unwrap() {
-            let Note::Ledger(word) = note else { continue };
+        for note in self.inbox.messages().unwrap() {
+            let InboxMessage::Ledger(word) = note else { continue };
             match word {
                 LedgerEvent::Lost(leases) => panic!("{leases:?} are this daemon's"),
                 LedgerEvent::Noted(batch) => self.deliveries.noted(batch),

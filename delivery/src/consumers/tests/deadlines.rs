@@ -19,16 +19,16 @@ fn ask(trainer: &Trainer, known: u64) {
 #[test]
 fn rule_19_an_offer_has_the_deadline_and_a_trainer_that_asks_is_told_a_later_one_as_soon_as_there_is_one() {
     let scene = Scene::new(|_| ());
-    scene.outbox.post(Note::Ledger(LedgerEvent::Deadline(100)));
+    scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Deadline(100)));
     let trainer = scene.attach(1);
     scene.publish(0);
     assert_eq!(trainer.offer().deadline, 100);
     ask(&trainer, 100);
     // Nothing is later yet; what it is told next is the next deadline.
     assert_eq!(scene.offered_so_far(&trainer), None);
-    scene.outbox.post(Note::Ledger(LedgerEvent::Deadline(200)));
+    scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Deadline(200)));
     assert_eq!(deadline(&trainer), 200);
-    scene.outbox.post(Note::Ledger(LedgerEvent::Deadline(300)));
+    scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Deadline(300)));
     ask(&trainer, 200);
     assert_eq!(deadline(&trainer), 300);
 }
@@ -39,7 +39,7 @@ fn rule_19_a_trainer_that_does_not_read_is_not_evict_because_its_deadline_is_ren
     let trainer = scene.attach(1);
     scene.publish(0);
     for deadline in 0..MANY {
-        scene.outbox.post(Note::Ledger(LedgerEvent::Deadline(deadline)));
+        scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Deadline(deadline)));
     }
     assert_eq!(trainer.offer().seq, 0);
     assert_eq!(scene.offered_so_far(&trainer), None);
@@ -51,7 +51,7 @@ fn rule_19_a_trainer_that_does_not_read_is_not_evict_because_its_deadline_is_ren
 fn rule_19_a_batch_of_a_lease_that_was_lost_is_offered_to_nobody_even_if_it_is_finished_later() {
     let mut scene = Scene::new(|_| ());
     let trainer = scene.attach(1);
-    scene.outbox.post(Note::Ledger(LedgerEvent::Lost(vec![7])));
+    scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Lost(vec![7])));
     scene.publish(0);
     let Some(DeliveryOutcome::Returned(ranges)) = scene.outcomes.blocking_recv() else { panic!("its claims go back") };
     assert_eq!(ranges[0].lease, 7);
@@ -61,14 +61,14 @@ fn rule_19_a_batch_of_a_lease_that_was_lost_is_offered_to_nobody_even_if_it_is_f
 #[test]
 fn rule_19_an_offered_batch_of_a_lost_lease_is_taken_back_before_its_trainer_hears_of_a_later_deadline() {
     let mut scene = Scene::new(|_| ());
-    scene.outbox.post(Note::Ledger(LedgerEvent::Deadline(100)));
+    scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Deadline(100)));
     let trainer = scene.attach(1);
     scene.publish(0);
     let offer = trainer.offer();
     ask(&trainer, 100);
     assert_eq!(scene.offered_so_far(&trainer), None);
-    scene.outbox.post(Note::Ledger(LedgerEvent::Lost(vec![7])));
-    scene.outbox.post(Note::Ledger(LedgerEvent::Deadline(200)));
+    scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Lost(vec![7])));
+    scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Deadline(200)));
     let first = trainer.hears(|message| match message {
         Message::Void(seq) => Some(("void", *seq)),
         Message::Deadline(deadline) => Some(("deadline", *deadline)),
@@ -90,7 +90,7 @@ fn rule_35_what_trainers_elsewhere_wait_for_is_taken_back_from_those_who_have_no
     scene.publish(0);
     let offer = trainer.offer();
     scene.publish(1);
-    scene.outbox.post(Note::Ledger(LedgerEvent::Others(Others { epoch: 0, holders: Vec::new(), want: true })));
+    scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Others(Others { epoch: 0, holders: Vec::new(), want: true })));
     let back = |outcome: Option<DeliveryOutcome>| {
         if let Some(DeliveryOutcome::Returned(ranges)) = outcome { ranges[0].lease } else { panic!() }
     };

@@ -159,7 +159,7 @@ fn rule_44_what_a_group_has_missed_is_told_to_its_next_trainer_if_none_is_there(
     drop(second);
     scene.wait_until_nobody_is_there();
     let missed = vec![MissedBatches { group: "slow".into(), epoch: 0, from: 7, to: 7, records: 1 }];
-    scene.outbox.post(Note::Ledger(LedgerEvent::Missed { asked, missed }));
+    scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Missed { asked, missed }));
     let heir = comes_with(&scene, 3, Vec::new());
     let batch = heir.hears(|message| if let Message::Missed(missed) = message { Some(missed.from) } else { None });
     assert_eq!(batch, 7);

@@ -2,12 +2,12 @@
 
 use super::*;
 
-fn progress(floor: u64) -> Note {
-    Note::Progress(Progress { floor, drained: floor, generation: 0, failed: false })
+fn progress(floor: u64) -> InboxMessage {
+    InboxMessage::Progress(Progress { floor, drained: floor, generation: 0, failed: false })
 }
 
 fn bad(scene: &Scene, epoch: u64, record: u64) {
-    scene.outbox.post(Note::Batch(Handover::Bad { epoch, reason: format!("record {record} (x.jpg): it is empty") }));
+    scene.outbox.post(InboxMessage::Batch(Handover::Bad { epoch, reason: format!("record {record} (x.jpg): it is empty") }));
 }
 
 /// The next words for the user, or the end of an epoch.
@@ -40,8 +40,8 @@ fn trainers_hear_of_the_first_bad_record_and_of_an_epoch_s_number_before_its_end
 fn a_stream_that_fails_at_a_bad_record_says_it_once() {
     let scene = Scene::new(|_| ());
     let trainer = scene.attach(1);
-    scene.outbox.post(Note::Batch(Handover::Failed("record 7 is bad".into())));
+    scene.outbox.post(InboxMessage::Batch(Handover::Failed("record 7 is bad".into())));
     bad(&scene, 0, 7);
-    scene.outbox.post(Note::Tell { words: "so far".into(), lasting: false });
+    scene.outbox.post(InboxMessage::Tell { words: "so far".into(), lasting: false });
     assert_eq!(next(&trainer), "so far");
 }

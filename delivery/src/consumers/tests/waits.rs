@@ -56,7 +56,7 @@ fn a_trainer_is_not_believed_to_have_waited_longer_than_it_is_there() {
 fn the_status_has_the_memory_of_the_ring() {
     let scene = Scene::new(|_| ());
     let (reply, status) = oneshot::channel();
-    scene.outbox.post(Note::Status(reply));
+    scene.outbox.post(InboxMessage::Status(reply));
     let shape = Shape { batch: 1, height: 1, width: 1, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
     let expected = Geometry::try_new(shape, 4).unwrap().total_len() as u64;
     assert_eq!(status.blocking_recv().unwrap().bytes, expected);

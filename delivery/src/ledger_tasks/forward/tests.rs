@@ -10,7 +10,7 @@ use forebay_proto::v1::{AuditRequest, EpochTally, GroupKey, LedgerSpec, OpenRequ
 use forebay_ring::Claim;
 
 use super::*;
-use crate::consumers::{Inbox, Note, inbox};
+use crate::consumers::{Inbox, InboxMessage, inbox};
 use crate::outcomes::OutcomeSender;
 use crate::receipt::{group_receipt, receipt, seen};
 
@@ -70,7 +70,7 @@ impl Story {
     async fn answers(&self) -> Vec<LedgerEvent> {
         self.flush().await;
         let answer = |note| match note {
-            Note::Ledger(word) if !matches!(word, LedgerEvent::Deadline(_)) => Some(word),
+            InboxMessage::Ledger(word) if !matches!(word, LedgerEvent::Deadline(_)) => Some(word),
             _ => None,
         };
         self.inbox.notes().unwrap().into_iter().filter_map(answer).collect()

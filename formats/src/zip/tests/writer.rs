@@ -15,7 +15,7 @@ pub(crate) struct ZipWriter {
 
 /// What a member says of itself.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Said {
+pub(crate) struct MemberHeader {
     pub flags: u16,
     pub method: u16,
     pub stored: u32,
@@ -39,7 +39,7 @@ impl ZipWriter {
         name: &str,
         content: &[u8],
         method: u16,
-        change: impl FnOnce(&mut Said),
+        change: impl FnOnce(&mut MemberHeader),
     ) -> &mut Self {
         let mut crc = Crc::new();
         crc.update(content);
@@ -48,7 +48,7 @@ impl ZipWriter {
         let int = |len: usize| u32::try_from(len).unwrap();
         let header = int(self.bytes.len());
         let mut said =
-            Said { flags: 0, method, stored: int(stored.len()), len: int(content.len()), attributes: 0, header };
+            MemberHeader { flags: 0, method, stored: int(stored.len()), len: int(content.len()), attributes: 0, header };
         let name_len = u16::try_from(name.len()).unwrap().to_le_bytes();
         self.bytes.extend(b"PK\x03\x04\x14\0\0\0");
         self.bytes.extend(method.to_le_bytes());

@@ -9,9 +9,9 @@ use crate::fault::Fault;
 
 /// Travels with a request as an extension. The client writes into it, and the sender reads it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Note(Arc<Mutex<Option<Fault>>>);
+pub(crate) struct FaultSlot(Arc<Mutex<Option<Fault>>>);
 
-impl Note {
+impl FaultSlot {
     pub(crate) fn write(&self, fault: Fault) {
         *self.0.lock() = Some(fault);
     }
