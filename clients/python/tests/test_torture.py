@@ -25,7 +25,7 @@ def test_whatever_happens_every_record_comes_and_the_audit_names_what_was_repeat
         world.close()
     with capsys.disabled():
         print(f"\n  skipped: a full disk: {world.no_disk}" if world.no_disk else "")
-        for language, reason in world.crew.missing.items():
+        for language, reason in world.trainers.missing.items():
             print(f"  skipped: trainers in {language}: {reason}")
         for name, count in sorted((world.happened + figures).items()):
             print(f"  {count:8} {name}")

@@ -74,7 +74,7 @@ class Deaths:
 
     def kill_several_times(self):
         """The daemon crashes several times in a row, each time while it has batches, or has begun to make some."""
-        with self.world.trouble(), self.world.crew.all_paused():
+        with self.world.trouble(), self.world.trainers.all_paused():
             for _ in range(self.world.chance.randrange(2, 5)):
                 with self.idle_trainers():
                     if self.world.chance.random() < 0.5:

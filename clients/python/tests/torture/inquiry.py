@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import forebay
 
-from torture.crew import EACH, NAMED
+from torture.trainers import EACH, NAMED
 from torture.history import History
 from torture.order import Order, stretches
 from torture.waits import calm, waits
@@ -21,18 +21,18 @@ class Longest(NamedTuple):
 
 
 class Inquiry:
-    """The journals of the crew, and the accounts of the daemon at a socket.
+    """The journals of the trainers, and the accounts of the daemon at a socket.
 
     So many records are good. There may be one after them, which is bad.
     """
 
-    def __init__(self, binary, socket, crew, records):
-        self.binary, self.socket, self.crew, self.records = binary, socket, crew, records
+    def __init__(self, binary, socket, trainers, records):
+        self.binary, self.socket, self.trainers, self.records = binary, socket, trainers, records
 
     def history(self, **wanted):
         """What the trainers had whose posts are as wanted."""
         history = History()
-        for post in self.crew.posts:
+        for post in self.trainers.posts:
             # A trainer may have died before it wrote anything.
             if all(getattr(post, key) == value for key, value in wanted.items()) and post.journal.exists():
                 history.read(post.journal)
@@ -41,7 +41,7 @@ class Inquiry:
     def streams(self):
         """What is wrong with the records of each stream, and figures."""
         findings, figures = [], Counter()
-        for stream in sorted({post.stream for post in self.crew.posts}):
+        for stream in sorted({post.stream for post in self.trainers.posts}):
             history = self.history(stream=stream)
             with forebay.Loader(f"stream:{stream}", socket=self.socket) as loader:
                 audits, quarantine = loader.audit(), loader.quarantine
@@ -53,7 +53,7 @@ class Inquiry:
             # Of groups, each sees a record once.
             shares = [self.history(stream=stream, group=group) for group in NAMED] if stream == EACH else [history]
             if stream == EACH:
-                nameless = [post for post in self.crew.posts if post.stream == EACH and not post.group]
+                nameless = [post for post in self.trainers.posts if post.stream == EACH and not post.group]
                 shares += [self.history(journal=post.journal) for post in nameless]
             figures["records seen again"] += sum(each.repetitions(epoch) for each in shares for epoch in each.tallied)
             wrong = [*history.missing(audits, self.records), *history.wrong()]
@@ -61,14 +61,14 @@ class Inquiry:
             figures["bad records in quarantine"] += len(quarantine)
             wrong += [finding for each in shares for finding in each.unnamed(audits)]
             findings += [f"{stream}: {finding}" for finding in wrong]
-        for language in self.crew.commands:
+        for language in self.trainers.commands:
             figures[f"batches in {language}"] = self.history(language=language).lines["got"]
         return findings, figures
 
     def groups(self):
         """Differences between the journals of the named groups and the audit, and figures."""
         findings, figures = [], Counter()
-        for group in self.crew.lasting_groups():
+        for group in self.trainers.lasting_groups():
             accounts, complete = self.accounts(group)
             uncovered = self.history(group=group).uncovered(accounts, complete, self.records)
             findings += [f"{EACH}: group {group}: {finding}" for finding in uncovered]
@@ -79,10 +79,10 @@ class Inquiry:
 
     def nameless(self):
         """What trainers without a named group were not given, and of how many batches it is known that they were."""
-        posts = [post for post in self.crew.posts if post.stream == EACH and post.journal.exists()]
+        posts = [post for post in self.trainers.posts if post.stream == EACH and post.journal.exists()]
         order = Order(post.journal for post in posts)
         findings, checked = [], 0
-        for post in (post for post in posts if not post.group and post.language in self.crew.commands):
+        for post in (post for post in posts if not post.group and post.language in self.trainers.commands):
             for stretch in stretches(post.journal):
                 checked += order.checked(stretch)
                 if skipped := order.skipped(stretch):
@@ -106,9 +106,9 @@ class Inquiry:
 
     def longest_wait(self, troubles):
         """The longest time that a trainer waited at a stretch without any of these troubles, nor an absence."""
-        troubles = [*troubles, *self.crew.absences()]
+        troubles = [*troubles, *self.trainers.absences()]
         longest = Longest()
-        for post in self.crew.posts:
+        for post in self.trainers.posts:
             its_own = [trouble for trouble in troubles if trouble.stream in ("", post.stream)]
             for wait in waits(post.journal) if post.journal.exists() else ():
                 longest = max(longest, Longest(calm(wait, its_own), f"{post.journal.name} at {wait.began:.3f}"))

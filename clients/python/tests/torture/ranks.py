@@ -14,7 +14,7 @@ from random import Random
 import forebay
 from processes import wait_until
 
-from torture.guests import Guest, Guests
+from torture.side_processes import SideProcess, SideProcesses
 
 # The stream that only these ranks read.
 RANKS = "ranks"
@@ -27,14 +27,14 @@ class Ranks:
 
     def __init__(self, folder: Path, socket: Path, chance: Random, kill: Callable[[], None]) -> None:
         self.folder, self.socket, self.chance, self.kill = folder, socket, chance, kill
-        self.guests = Guests(folder, socket, 2)
-        self.pairs: list[tuple[Guest, Guest]] = []
+        self.processes = SideProcesses(folder, socket, 2)
+        self.pairs: list[tuple[SideProcess, SideProcess]] = []
         # How many lines each rank was sent.
         self.sent: Counter[Path] = Counter()
 
     def load_together(self) -> None:
         """Two ranks read some batches, load a state of before, and read the rest of the epoch."""
-        pair = self.guests.come("rank.py", RANKS), self.guests.come("rank.py", RANKS)
+        pair = self.processes.come("rank.py", RANKS), self.processes.come("rank.py", RANKS)
         self.pairs.append(pair)
         state = self.folder / f"state-of-ranks-{len(self.pairs)}"
         first, second = self.chance.sample(pair, 2)
@@ -54,7 +54,7 @@ class Ranks:
         self.may_kill()
         for wait in ends:
             wait()
-        self.guests.finish()
+        self.processes.finish()
 
     def some(self) -> int:
         """How many batches a rank takes."""
@@ -66,7 +66,7 @@ class Ranks:
             time.sleep(self.chance.uniform(0, 0.05))
             self.kill()
 
-    def begins(self, rank: Guest, line: str) -> Callable[[], None]:
+    def begins(self, rank: SideProcess, line: str) -> Callable[[], None]:
         """A rank begins something. Gives what waits for its end."""
         self.sent[rank.journal] += 1
         number = str(self.sent[rank.journal])
@@ -78,7 +78,7 @@ class Ranks:
 
         return wait
 
-    def does(self, rank: Guest, line: str, meanwhile: Callable[[], None] = lambda: None) -> None:
+    def does(self, rank: SideProcess, line: str, meanwhile: Callable[[], None] = lambda: None) -> None:
         """A rank does something, while something else happens."""
         wait = self.begins(rank, line)
         meanwhile()
@@ -106,7 +106,7 @@ class Ranks:
 
     def close(self) -> None:
         """Ends all."""
-        self.guests.close()
+        self.processes.close()
 
 
 def consumed(journal: Path) -> Counter[tuple[int, int]]:

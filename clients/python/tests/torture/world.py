@@ -14,9 +14,9 @@ import forebay
 from processes import PATIENCE as LIMIT
 from processes import wait_until
 
-from torture.crew import ALONE, EACH, SPLIT, Crew, Post
+from torture.trainers import ALONE, EACH, SPLIT, Post, Trainers
 from torture.deaths import Deaths, LoggingDaemon
-from torture.guests import Guests
+from torture.side_processes import SideProcesses
 from torture.inquiry import Inquiry
 from torture.programs import commands
 from torture.ranks import RANKS, Ranks
@@ -65,12 +65,12 @@ class World:
         sockets.mkdir(mode=0o700)
         self.socket = sockets / "forebay.sock"
         self.strangers = Strangers(self.socket, self.chance)
-        self.slow_readers = Guests(folder, self.socket, 1)
-        self.hostile = Guests(folder, self.socket, 3)
+        self.slow_readers = SideProcesses(folder, self.socket, 1)
+        self.hostile = SideProcesses(folder, self.socket, 3)
         self.ranks = Ranks(folder, self.socket, self.chance, self.kill_daemon)
         self.streams = (ALONE, *SPLIT, EACH, RANKS)
         self.deaths = Deaths(self)
-        self.crew = Crew(*commands(folder), folder, self.socket, self.chance)
+        self.trainers = Trainers(*commands(folder), folder, self.socket, self.chance)
         self.pictures = str(folder / "pictures")
         config = configure(folder, sockets, self.disk / "state", RECORDS, MANY)
         self.command = [binary, "serve", "--config", str(config)]
@@ -87,7 +87,7 @@ class World:
         # Nobody takes batches, so its readers stop after a while, with no picture open.
         wait_until(lambda: not any(self.pictures in what for what in holdings(self.daemon.process.pid)))
         self.before = holdings(self.daemon.process.pid)
-        self.crew.begin()
+        self.trainers.begin()
 
     def torture(self, seconds):
         """Lets random things happen for that long."""
@@ -145,15 +145,15 @@ class World:
             ("descriptors of a stranger", self.strangers.pass_descriptors): 2,
             ("hostile trainer", self.be_hostile): 3,
         }
-        if len(self.crew.processes) < (MANY if self.is_long else FEW):
-            possible["trainer came", self.crew.visit] = 5
-        if self.crew.visitors():
-            possible["trainer left", self.crew.leave] = 2
+        if len(self.trainers.processes) < (MANY if self.is_long else FEW):
+            possible["trainer came", self.trainers.visit] = 5
+        if self.trainers.transient():
+            possible["trainer left", self.trainers.leave] = 2
         return possible
 
     def happen(self, name, act):
         """Does it, counts it, and writes down when it began."""
-        self.crew.check()
+        self.trainers.check()
         self.happened[name] += 1
         with (self.folder / "happened").open("a") as file:
             print(f"{time.monotonic():.3f} {name}", file=file)
@@ -170,20 +170,20 @@ class World:
 
     def kill_trainer(self, meanwhile=lambda: None):
         """A trainer crashes. Another one takes its place."""
-        post = self.crew.mortal()
-        self.crew.kill(post)
+        post = self.trainers.mortal()
+        self.trainers.kill(post)
         meanwhile()
-        self.crew.start(post)
+        self.trainers.start(post)
 
     def end_trainer(self):
         """A service manager ends a trainer. Another one takes its place."""
-        post = self.crew.mortal()
-        self.crew.end(post)
-        self.crew.start(post)
+        post = self.trainers.mortal()
+        self.trainers.end(post)
+        self.trainers.start(post)
 
     def pause_trainer(self):
         """A trainer stops, as in a debugger. What it holds keeps the others of its stream from the next epoch."""
-        post, process = self.crew.anyone()
+        post, process = self.trainers.anyone()
         with self.trouble(post.stream), paused(process):
             time.sleep(self.chance.uniform(0, 1))
 
@@ -206,12 +206,12 @@ class World:
     def be_hostile(self):
         """A trainer does what none may. The daemon lives until it has seen what came of that."""
         stream = self.chance.choice([*SPLIT, EACH])
-        group = self.crew.group() if stream == EACH else ""
+        group = self.trainers.group() if stream == EACH else ""
         with self.trouble(stream):
-            guest = self.hostile.come("hostile.py", stream, self.chance.randrange(1 << 30), group)
+            process = self.hostile.come("hostile.py", stream, self.chance.randrange(1 << 30), group)
             # What it consumes counts.
-            self.crew.posts.append(Post(stream, "hostile", group, guest.journal))
-            guest.wait_for("expelled")
+            self.trainers.posts.append(Post(stream, "hostile", group, process.journal))
+            process.wait_for("expelled")
 
     def has_trainer(self, stream, pid):
         """Whether a process is in a group of a stream."""
@@ -242,9 +242,9 @@ class World:
 
     def kill_both(self):
         """The daemon crashes, and a trainer before it is there again. Another one begins when it is."""
-        post = self.crew.mortal()
-        self.kill_daemon(lambda: self.crew.kill(post))
-        self.crew.start(post)
+        post = self.trainers.mortal()
+        self.kill_daemon(lambda: self.trainers.kill(post))
+        self.trainers.start(post)
 
     def end_daemon(self):
         """A service manager ends the daemon, and starts it again."""
@@ -285,18 +285,18 @@ class World:
 
     def finish(self):
         """Lets the trainers finish their epoch. Gives what is wrong, and figures."""
-        self.crew.check()
-        inquiry = Inquiry(self.command[0], self.socket, self.crew, RECORDS)
+        self.trainers.check()
+        inquiry = Inquiry(self.command[0], self.socket, self.trainers, RECORDS)
         wait_until(self.is_open)
         # A group is told what it has missed some time after its daemon's start, while it is there.
         with suppress(AssertionError):
             wait_until(lambda: not inquiry.groups()[0], seconds=30)
-        of_trainers = self.crew.left_behind(rings(self.daemon.process.pid), seconds=30)
-        outlived = self.crew.outlived(self.starts)
-        self.crew.finish()
+        of_trainers = self.trainers.left_behind(rings(self.daemon.process.pid), seconds=30)
+        outlived = self.trainers.outlived(self.starts)
+        self.trainers.finish()
         self.strangers.close()
-        for guests in (self.slow_readers, self.hostile):
-            guests.finish()
+        for processes in (self.slow_readers, self.hostile):
+            processes.finish()
         findings, figures = inquiry.streams()
         further, of_groups = inquiry.groups()
         skipped, in_order = inquiry.nameless()
@@ -340,7 +340,7 @@ class World:
         self.slow_readers.close()
         self.hostile.close()
         self.ranks.close()
-        self.crew.close()
+        self.trainers.close()
         if self.daemon is not None:
             self.daemon.kill()
             self.daemon.end_log()

@@ -39,7 +39,7 @@ class Post(NamedTuple):
     journal: Path
 
 
-class Crew:
+class Trainers:
     """The trainers, which come and go."""
 
     def __init__(self, commands, missing, folder, socket, chance):
@@ -81,7 +81,7 @@ class Crew:
         """A group for somebody who may leave. Others would wait for one in which nobody stays."""
         return self.chance.choice(["", *self.lasting_groups()])
 
-    def visitors(self):
+    def transient(self):
         """Those who may leave."""
         core = sum(language in self.commands for _, language, _ in CORE)
         return [post for post in self.posts[core:] if post in self.processes]
@@ -91,8 +91,8 @@ class Crew:
         return sorted({group for _, language, group in CORE if group and language in self.commands})
 
     def leave(self):
-        """A visitor leaves, and nobody takes the place."""
-        post = self.chance.choice(self.visitors())
+        """A trainer leaves, and none takes its place."""
+        post = self.chance.choice(self.transient())
         self.end(post)
         del self.processes[post]
 

@@ -1,4 +1,4 @@
-"""Processes of the torture test that are no trainers of its crew: each does one thing, and then stays for a while."""
+"""Processes of the torture test that are none of its trainers: each does one thing, and then stays for a while."""
 
 import signal
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 from processes import wait_until
 
 
-class Guest:
+class SideProcess:
     """A process that writes a journal, and goes on when it is told to."""
 
     def __init__(self, program: str, journal: Path, socket: Path, stream: str, *words: object) -> None:
@@ -54,23 +54,23 @@ class Guest:
             self.process.stdin.close()
 
 
-class Guests:
+class SideProcesses:
     """All that were there, and the few that still are."""
 
     def __init__(self, folder: Path, socket: Path, most: int) -> None:
         self.folder, self.socket, self.most = folder, socket, most
-        self.all: list[Guest] = []
-        self.staying: list[Guest] = []
+        self.all: list[SideProcess] = []
+        self.staying: list[SideProcess] = []
 
-    def come(self, program: str, stream: str, *words: object) -> Guest:
+    def come(self, program: str, stream: str, *words: object) -> SideProcess:
         """Another one comes. The one that has stayed longest leaves, if there are too many."""
         while len(self.staying) >= self.most:
             self.staying.pop(0).end()
         name = f"{program.partition('.')[0]}-{len(self.all)}"
-        guest = Guest(program, self.folder / name, self.socket, stream, *words)
-        self.all.append(guest)
-        self.staying.append(guest)
-        return guest
+        process = SideProcess(program, self.folder / name, self.socket, stream, *words)
+        self.all.append(process)
+        self.staying.append(process)
+        return process
 
     def finish(self) -> None:
         """All leave."""
@@ -79,15 +79,15 @@ class Guests:
 
     def findings(self) -> Iterator[str]:
         """What they saw that must not be."""
-        for guest in self.all:
+        for process in self.all:
             for what in ("wrong", "fault"):
-                yield from (f"{guest.journal.name}: {what} {words}" for words in guest.lines(what))
+                yield from (f"{process.journal.name}: {what} {words}" for words in process.lines(what))
 
     def count(self, what: str) -> int:
         """How often their journals say this."""
-        return sum(len(guest.lines(what)) for guest in self.all)
+        return sum(len(process.lines(what)) for process in self.all)
 
     def close(self) -> None:
         """Ends all."""
-        for guest in self.all:
-            guest.close()
+        for process in self.all:
+            process.close()
