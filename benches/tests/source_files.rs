@@ -1,4 +1,4 @@
-//! The house rules that a program can see: every file says what it is for, and files are small.
+//! The rules for source files that a program can see: every file says what it is for, and files are small.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_benches::workspace::{self, crates};
