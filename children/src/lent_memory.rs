@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_follow_each_other_and_each_request_begins_anew() {
+    fn parts_follow_each_other_and_each_request_begins_again() {
         let mut memory = LentMemory::new().unwrap();
         memory.file.write_all_at(b"abcdefg", 0).unwrap();
         let mut into = Refill::new(b"of another answer".to_vec());

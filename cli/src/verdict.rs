@@ -24,7 +24,8 @@ pub(crate) enum Limit {
     /// The storage gives nothing.
     Storage,
     /// No trainer is attached.
-    Nobody,
+    #[serde(rename = "nobody")]
+    NoTrainer,
     /// The last epoch is complete: readers wait, and nothing is slow.
     Complete,
     /// The readings are too close to each other to tell.
@@ -79,7 +80,7 @@ fn limit(stream: &StreamStatus, shares: Option<Shares>, waiting: Option<f64>, on
         _ if !stream.failure.is_empty() => Limit::Failed,
         _ if !stream.storage.is_empty() => Limit::Storage,
         _ if waiting.is_none() && is_complete(stream) => Limit::Complete,
-        _ if waiting.is_none() && stream.consumers.is_empty() => Limit::Nobody,
+        _ if waiting.is_none() && stream.consumers.is_empty() => Limit::NoTrainer,
         None => Limit::Measuring,
         Some(shares) => bottleneck(stream, shares, waiting, on_gpu),
     }

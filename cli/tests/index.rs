@@ -44,7 +44,7 @@ fn classes() -> TempDir {
 }
 
 #[test]
-fn rule_53_an_index_is_made_once_and_made_anew_if_the_dataset_changes_or_the_user_asks() {
+fn rule_53_an_index_is_made_once_and_made_again_if_the_dataset_changes_or_the_user_asks() {
     let (dir, cache) = (classes(), tempfile::tempdir().unwrap());
     let name = dir.path().to_str().unwrap();
     let scanned = |args: &[&str]| {

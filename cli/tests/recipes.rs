@@ -27,7 +27,7 @@ fn pictures(folder: &Path) -> String {
 }
 
 #[test]
-fn a_printed_recipe_is_the_stream_that_the_name_stands_for() {
+fn a_printed_recipe_is_the_stream_that_the_name_means() {
     let stream = |text: &str| {
         let settings = Config::parse(text, "a.toml").unwrap().streams.remove("train").unwrap().settings;
         (settings.recipe, settings.views)

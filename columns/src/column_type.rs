@@ -128,9 +128,9 @@ impl FromStr for ColumnType {
                 dims.push(part.parse().map_err(|_| wrong())?);
             }
             // Fixed dimensions end a type, and only the first brackets may be without a star.
-            let may_go_on = ragged && dims.is_empty();
+            let may_continue = ragged && dims.is_empty();
             let may_stand_here = ragged || depth == 0;
-            if !may_stand_here || !(may_go_on || behind.is_empty()) {
+            if !may_stand_here || !(may_continue || behind.is_empty()) {
                 return Err(wrong());
             }
             rest = behind;

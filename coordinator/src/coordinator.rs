@@ -172,7 +172,7 @@ impl<S: Store> Keeper<S> {
         let cause = error.to_string();
         match error.fault() {
             StoreFault::NotLeader { leader } => self.outages.follows(leader.clone(), &cause),
-            StoreFault::Failed | StoreFault::Unknown => self.outages.goes_on(&cause),
+            StoreFault::Failed | StoreFault::Unknown => self.outages.continues(&cause),
         }
     }
 

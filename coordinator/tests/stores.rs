@@ -98,7 +98,7 @@ fn a_file_that_is_no_ledger_is_refused_by_name() {
 
 /// What a crash of the machine can leave of a file that was synced: its length, or not even that.
 #[test]
-fn a_ledger_that_was_blanked_is_refused_and_not_begun_anew() {
+fn a_ledger_that_was_blanked_is_refused_and_not_begun_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.redb");
     drop(EmbeddedStore::open(&path).unwrap());
@@ -130,7 +130,7 @@ fn a_ledger_whose_making_was_killed_is_made_at_the_next_start() {
 
 /// Memory of a trainer's, which has no second name to be made under.
 #[test]
-fn memory_whose_making_was_killed_is_made_anew() {
+fn memory_whose_making_was_killed_is_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");
     drop(EmbeddedStore::in_file(open_file(&path), "memory").unwrap());
@@ -171,7 +171,7 @@ fn a_damaged_ledger_stays_as_it_is() {
 }
 
 #[test]
-fn a_ledger_goes_on_from_its_file() {
+fn a_ledger_continues_from_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.redb");
     let acquire = |sequence, ledger: String| AcquireRequest {

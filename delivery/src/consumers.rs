@@ -176,7 +176,7 @@ impl RingThread {
             InboxMessage::Answer { consumer, id, reply } => readers.answer(consumer, id, &reply, deliveries),
             InboxMessage::Evict { consumer, reason } => readers.evict(consumer, &reason, deliveries),
             InboxMessage::DropReady { progress, fenced, done } => {
-                self.begin_anew(progress, fenced);
+                self.begin_again(progress, fenced);
                 done.send(()).ok();
             }
             InboxMessage::Drain(done) => {
@@ -209,7 +209,7 @@ impl RingThread {
             Handover::Stalled { words, expired } => {
                 readers.send_all(&condition.storage_stalls(words, expired), deliveries);
             }
-            Handover::Resumed => readers.send_all(&condition.storage_goes_on(), deliveries),
+            Handover::Resumed => readers.send_all(&condition.storage_continues(), deliveries),
             Handover::Failed(reason) => self.fail(text_code::RECORD, reason),
             // A failed stream has told which record it was.
             Handover::Bad { epoch, reason } if condition.failure().is_none() => {
@@ -236,7 +236,7 @@ impl RingThread {
     }
 
     /// Drops the batches that no trainer holds, and continues from the ledger's progress.
-    fn begin_anew(&mut self, progress: Progress, fenced: bool) {
+    fn begin_again(&mut self, progress: Progress, fenced: bool) {
         if fenced {
             self.deliveries.drop_fenced(progress);
         } else {
@@ -245,7 +245,7 @@ impl RingThread {
         self.act();
         let left = self.deliveries.restart(progress);
         self.ledger.give_back(left);
-        self.condition.begins_anew();
+        self.condition.begins_again();
         self.readers.send_all(&number(MessageKind::Fenced, progress.floor), &mut self.deliveries);
     }
 

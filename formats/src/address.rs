@@ -237,7 +237,7 @@ impl Address {
     }
 
     /// Whether the folder still exists. An unnamed folder is the one that the process was started in.
-    pub(crate) fn stands(&self) -> bool {
+    pub(crate) fn still_exists(&self) -> bool {
         // A bucket without its only object cannot be told from one that is gone.
         self.tree.is_some() || self.path.as_os_str().is_empty() || access(self.path.join("."), Access::EXISTS).is_ok()
     }

@@ -163,9 +163,9 @@ fn shared(paths: &Paths) -> usize {
     let mut shared = 0;
     while let Some(len) = first.get(shared..).and_then(|rest| rest.iter().position(|&byte| byte == b'/')) {
         let next = shared + len + 1;
-        let goes_on = |path: &[u8]| path.get(next..).is_some_and(|rest| rest.contains(&b'/'));
+        let continues = |path: &[u8]| path.get(next..).is_some_and(|rest| rest.contains(&b'/'));
         // What comes before is the same already.
-        if !paths.iter().all(|path| path.get(shared..next) == first.get(shared..next) && goes_on(path)) {
+        if !paths.iter().all(|path| path.get(shared..next) == first.get(shared..next) && continues(path)) {
             break;
         }
         shared = next;

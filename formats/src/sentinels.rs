@@ -73,7 +73,7 @@ impl Sentinels {
         let others = others.filter(|other| failed != [*other]);
         let mut others = others.peekable();
         if others.peek().is_none() {
-            return root.stands();
+            return root.still_exists();
         }
         others.any(|other| address(other).is_open_to_us())
     }

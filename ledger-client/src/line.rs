@@ -65,7 +65,7 @@ impl Line {
             let next = (at + 1) % self.ways.len();
             let _moved = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
             let why = why.trim_end_matches('.');
-            return Err(self.outages.goes_on(&format!("the coordinator at {}: {why}", self.ways[at].address)));
+            return Err(self.outages.continues(&format!("the coordinator at {}: {why}", self.ways[at].address)));
         }
     }
 

@@ -56,7 +56,7 @@ impl Outages {
     }
 
     /// The error for the callers of a failed attempt. The cause has no full stop.
-    pub fn goes_on(&self, cause: &str) -> CallError {
+    pub fn continues(&self, cause: &str) -> CallError {
         self.tell(cause, false);
         CallError::Unavailable(format!("{cause}."))
     }

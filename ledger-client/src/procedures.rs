@@ -55,7 +55,7 @@ procedures! {
         ledgers.open(&request, now)
     }
 
-    fn new_run(ledgers, request: NewRunRequest, _now) -> NewRunReply, by nobody(request); {
+    fn new_run(ledgers, request: NewRunRequest, _now) -> NewRunReply, by no_worker(request); {
         ledgers.new_run(&request)
     }
 
@@ -118,17 +118,17 @@ procedures! {
         ledgers.report_task(&request, now)
     }
 
-    fn show_tasks(ledgers, request: ShowTasksRequest, _now) -> ShowTasksReply, by nobody(request); {
+    fn show_tasks(ledgers, request: ShowTasksRequest, _now) -> ShowTasksReply, by no_worker(request); {
         ledgers.show_tasks(&request)
     }
 
-    fn restore_tasks(ledgers, request: RestoreTasksRequest, _now) -> RestoreTasksReply, by nobody(request); {
+    fn restore_tasks(ledgers, request: RestoreTasksRequest, _now) -> RestoreTasksReply, by no_worker(request); {
         ledgers.restore_tasks(&request)
     }
 
     // What changes nothing that is stored, but for the marks of states in lockstep. Each may be repeated.
 
-    fn compare_dataset(ledgers, request: CompareDatasetRequest, _now) -> CompareDatasetReply, by nobody(request); {
+    fn compare_dataset(ledgers, request: CompareDatasetRequest, _now) -> CompareDatasetReply, by no_worker(request); {
         ledgers.compare_dataset(&request)
     }
 
@@ -136,23 +136,23 @@ procedures! {
         ledgers.heartbeat(&request, now)
     }
 
-    fn take_snapshot(ledgers, request: TakeSnapshotRequest, _now) -> TakeSnapshotReply, by nobody(request); {
+    fn take_snapshot(ledgers, request: TakeSnapshotRequest, _now) -> TakeSnapshotReply, by no_worker(request); {
         ledgers.take_snapshot(&request)
     }
 
-    fn audit(ledgers, request: AuditRequest, _now) -> AuditReply, by nobody(request); {
+    fn audit(ledgers, request: AuditRequest, _now) -> AuditReply, by no_worker(request); {
         ledgers.audit(&request)
     }
 
-    fn list_quarantine(ledgers, request: ListQuarantineRequest, _now) -> ListQuarantineReply, by nobody(request); {
+    fn list_quarantine(ledgers, request: ListQuarantineRequest, _now) -> ListQuarantineReply, by no_worker(request); {
         Ok(ledgers.get(&request.ledger)?.list_quarantine(request.after))
     }
 
-    fn locate(ledgers, request: LocateRequest, _now) -> LocateReply, by nobody(request); {
+    fn locate(ledgers, request: LocateRequest, _now) -> LocateReply, by no_worker(request); {
         ledgers.get(&request.ledger)?.places_of(request.record)
     }
 
-    fn list_ledgers(ledgers, request: ListLedgersRequest, now) -> ListLedgersReply, by nobody(request); {
+    fn list_ledgers(ledgers, request: ListLedgersRequest, now) -> ListLedgersReply, by no_worker(request); {
         Ok(ledgers.list(&request, now))
     }
 }
@@ -168,6 +168,6 @@ fn named(worker: &str) -> Option<&str> {
 }
 
 /// For requests that speak for no worker.
-fn nobody<R>(_request: &R) -> Option<&str> {
+fn no_worker<R>(_request: &R) -> Option<&str> {
     None
 }

@@ -183,7 +183,7 @@ impl Tasks {
         // If a worker with the last shards dies, a worker without shards gets them. It learns of the end when all shards are
         // reported.
         let may_end = !sends_heartbeats(ledger, worker) || ledger.has_leases(worker);
-        let ends = !is_done && may_end && reply.answer() == Answer::EpochEnd && self.nobody_reports(ledger, now);
+        let ends = !is_done && may_end && reply.answer() == Answer::EpochEnd && self.no_worker_reports(ledger, now);
         let given_once = if ends { self.given_once(ledger) } else { None };
         if let Some(lease) = given_once.filter(|_| !sends_heartbeats(ledger, worker)) {
             return self.give_again(ledger, worker, lease, now);
@@ -219,7 +219,7 @@ impl Tasks {
 
     /// All workers that have tasks wait for tasks themselves. A task from before a restart may have been lost on its way to its
     /// worker, so its time is waited for.
-    fn nobody_reports(&self, ledger: &Ledger, now: u64) -> bool {
+    fn no_worker_reports(&self, ledger: &Ledger, now: u64) -> bool {
         let reports_nothing = |(worker, lease): (&str, &Lease)| {
             self.times.knows_when_given(lease.id) && self.waiting.is_waiting(worker, now)
         };
@@ -375,7 +375,7 @@ impl Tasks {
 
     /// Notes whether those who wait would get another answer.
     fn stir(&mut self, ledger: &mut Ledger, now: u64) {
-        if self.waiting.has_any() && (ledger.has_answer() || self.nobody_reports(ledger, now)) {
+        if self.waiting.has_any() && (ledger.has_answer() || self.no_worker_reports(ledger, now)) {
             self.waiting.stir();
         }
     }

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_54_a_slow_read_goes_on_and_says_so() {
+    fn rule_54_a_slow_read_continues_and_says_so() {
         // A chunk of 32 MiB over half a megabyte a second, and one request of 256 that share 25 Mbit/s.
         for (bytes, each_second, expected) in [(32 << 20, 500_000, 68), (1_000_000, 12_000, 84)] {
             let (took, good, longest) = read(bytes, |_| Some((Duration::from_secs(1), each_second)));

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_mode_goes_on_beyond_both_ends_as_numpy_pads() {
+    fn each_mode_continues_beyond_both_ends_as_numpy_pads() {
         let lines = |border: Border| (-5..8).map(|at| border.line(at, 3)).collect::<Vec<_>>();
         let shown = |lines: [u32; 13]| lines.map(Some).to_vec();
         assert_eq!(lines(Border::Edge), shown([0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]));

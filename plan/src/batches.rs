@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_13_filling_goes_on_in_dataset_order_and_wraps() {
+    fn rule_13_filling_continues_in_dataset_order_and_wraps() {
         let fill = batching(4, LastBatchPolicy::Fill, false);
         assert_eq!(shown(&plan(10, 1, 3, false), fill, 0), [[3, 4, 5, 6]]);
         assert_eq!(shown(&plan(10, 2, 3, false), batching(3, LastBatchPolicy::Fill, false), 0), [[6, 7, 8], [9, 0, 1]]);

@@ -63,17 +63,17 @@ impl Segments {
     }
 
     /// One of `world_size` ranks has loaded a state of another run before this step. The account of the run begins there.
-    pub fn begin_anew(&mut self, world_size: u32, epoch: u64, step: u64) {
+    pub fn begin_again(&mut self, world_size: u32, epoch: u64, step: u64) {
         let generation = self.generation_of(world_size);
         self.0 = vec![LockstepSegment { epoch, step, world_size, generation }];
     }
 
     /// One of `world_size` ranks has loaded a state before this step. The run continues there, in a new segment if the
-    /// number of ranks has changed. If `anew` is set, the rank's account begins there, whatever its segment had before.
-    pub fn go_on(&mut self, world_size: u32, epoch: u64, step: u64, anew: bool) {
+    /// number of ranks has changed. If `again` is set, the rank's account begins there, whatever its segment had before.
+    pub fn continue_run(&mut self, world_size: u32, epoch: u64, step: u64, again: bool) {
         let generation = self.generation_of(world_size);
         let own = self.0.pop_if(|last| last.generation == generation);
-        let begins = own.filter(|own| !anew && place(own) < (epoch, step)).map_or((epoch, step), |own| place(&own));
+        let begins = own.filter(|own| !again && place(own) < (epoch, step)).map_or((epoch, step), |own| place(&own));
         self.0.retain(|segment| place(segment) < begins);
         self.0.push(LockstepSegment { epoch: begins.0, step: begins.1, world_size, generation });
     }
@@ -109,21 +109,21 @@ mod tests {
     }
 
     #[test]
-    fn rule_40_another_number_of_ranks_begins_a_segment_and_the_same_one_goes_on_in_its_own() {
+    fn rule_40_another_number_of_ranks_begins_a_segment_and_the_same_one_continues_in_its_own() {
         let mut run = Segments::of(4);
-        run.go_on(4, 0, 3, false);
+        run.continue_run(4, 0, 3, false);
         assert_eq!(places(&run), [(0, 0, 4, 1)]);
         assert_eq!((run.generation_of(4), run.generation_of(2)), (1, 2));
-        run.go_on(2, 0, 5, true);
+        run.continue_run(2, 0, 5, true);
         assert_eq!(places(&run), [(0, 0, 4, 1), (0, 5, 2, 2)]);
         assert_eq!(run.end_of(1, 4), SegmentEnd::Before(0, 5));
         assert_eq!(run.end_of(2, 2), SegmentEnd::Current);
         // Another number of ranks wanted the same segment, and came too late.
         assert_eq!(run.end_of(2, 8), SegmentEnd::Void);
-        run.go_on(2, 1, 0, false);
+        run.continue_run(2, 1, 0, false);
         assert_eq!(places(&run), [(0, 0, 4, 1), (0, 5, 2, 2)]);
         // The first number of ranks comes back, and begins a segment of its own.
-        run.go_on(4, 1, 2, true);
+        run.continue_run(4, 1, 2, true);
         assert_eq!(places(&run), [(0, 0, 4, 1), (0, 5, 2, 2), (1, 2, 4, 3)]);
         assert_eq!(Segments::from_stored(&run.stored()), Some(run));
     }
@@ -131,15 +131,15 @@ mod tests {
     #[test]
     fn rule_40_a_state_from_before_a_segment_voids_it() {
         let mut run = Segments::of(4);
-        run.go_on(2, 0, 5, true);
+        run.continue_run(2, 0, 5, true);
         // The same ranks return to a step before their own beginning.
-        run.go_on(2, 0, 2, true);
+        run.continue_run(2, 0, 2, true);
         assert_eq!(places(&run), [(0, 0, 4, 1), (0, 2, 2, 2)]);
         assert_eq!(run.end_of(1, 4), SegmentEnd::Before(0, 2));
-        run.go_on(4, 0, 1, true);
+        run.continue_run(4, 0, 1, true);
         assert_eq!(places(&run), [(0, 0, 4, 1), (0, 1, 4, 3)]);
         assert_eq!(run.end_of(2, 2), SegmentEnd::Void);
-        run.go_on(1, 0, 0, true);
+        run.continue_run(1, 0, 0, true);
         assert_eq!(places(&run), [(0, 0, 1, 4)]);
     }
 

@@ -32,7 +32,7 @@ impl ToldEpochs {
 /// A time in which no coordinator answers.
 #[derive(Debug, Default)]
 struct Outage {
-    goes_on: bool,
+    continues: bool,
 }
 
 impl Outage {
@@ -40,14 +40,14 @@ impl Outage {
     fn unless_one<T>(&mut self, answer: Result<T, Failure>, out: &mut impl Write) -> Result<Option<T>, Failure> {
         match answer {
             Err(Failure::Unavailable(why)) => {
-                if !std::mem::replace(&mut self.goes_on, true) {
+                if !std::mem::replace(&mut self.continues, true) {
                     writeln!(out, "forebay: {} The audit waits for the coordinator.", printable(&why).lines())?;
                 }
                 Ok(None)
             }
             Err(failure) => Err(failure),
             Ok(answer) => {
-                if std::mem::take(&mut self.goes_on) {
+                if std::mem::take(&mut self.continues) {
                     writeln!(out, "forebay: The coordinator answers again.")?;
                 }
                 Ok(Some(answer))

@@ -109,7 +109,7 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
     let colour = match rates.verdict.limit {
         Limit::Failed | Limit::Ledger | Limit::Storage => Color::Red,
         Limit::Trainer | Limit::Complete => Color::Green,
-        Limit::Slots | Limit::Nobody | Limit::Measuring | Limit::Decoding | Limit::Reading | Limit::Elsewhere => {
+        Limit::Slots | Limit::NoTrainer | Limit::Measuring | Limit::Decoding | Limit::Reading | Limit::Elsewhere => {
             Color::Yellow
         }
     };

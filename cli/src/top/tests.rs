@@ -14,11 +14,11 @@ use crate::json;
 
 const TIME: Duration = Duration::from_secs(5);
 /// A user whom no machine knows by a name.
-const NOBODY: u32 = 4_000_000_001;
+const NO_USER: u32 = 4_000_000_001;
 
 fn trainer(id: u32, group: &str, delivered: u64) -> ConsumerStatus {
     let (pid, group, foreign) = (5200 + id, group.into(), id == 2);
-    ConsumerStatus { id: id.into(), pid, uid: NOBODY, held: 2, delivered, group, foreign }
+    ConsumerStatus { id: id.into(), pid, uid: NO_USER, held: 2, delivered, group, foreign }
 }
 
 fn stage(name: &str, room: u64, input: u64) -> StageStatus {

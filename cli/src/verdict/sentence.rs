@@ -88,7 +88,7 @@ pub(super) fn sentence(
             "The storage does not answer: {}. Reads are retried, and nothing is lost.",
             printable(&stream.storage)
         ),
-        Limit::Nobody => "No trainer is attached.".to_owned(),
+        Limit::NoTrainer => "No trainer is attached.".to_owned(),
         Limit::Complete => "The last epoch is complete.".to_owned(),
         Limit::Measuring => "What limits the stream is known after a second.".to_owned(),
         Limit::Trainer => format!(

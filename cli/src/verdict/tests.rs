@@ -90,7 +90,7 @@ fn each_limit_is_named() {
             "The last epoch is complete.",
         ),
         ("a run that is over", &no, stream(|s| (s.epoch, s.epochs) = (2, 2)), Limit::Complete, "complete"),
-        ("no trainer", &no, stream(|s| s.consumers.clear()), Limit::Nobody, "No trainer"),
+        ("no trainer", &no, stream(|s| s.consumers.clear()), Limit::NoTrainer, "No trainer"),
         (
             "other programs",
             &no,
@@ -171,7 +171,7 @@ fn readings_of_one_moment_say_only_what_needs_no_time() {
         Verdict::of((&StatusReply::default(), &StatusReply::default()), &stream, shares, None).limit
     };
     assert_eq!(of(|_| ()), Limit::Measuring);
-    assert_eq!(of(|s| s.consumers.clear()), Limit::Nobody);
+    assert_eq!(of(|s| s.consumers.clear()), Limit::NoTrainer);
     assert_eq!(of(|s| s.storage = "it is gone".into()), Limit::Storage);
     assert_eq!(of(|s| s.failure = "7.jpg is bad".into()), Limit::Failed);
 }

@@ -85,7 +85,7 @@ fn rule_13_static_shards_rotate_and_are_padded_to_the_same_number_of_batches() {
 }
 
 #[test]
-fn rule_13_a_shard_that_is_empty_in_some_epochs_goes_on_to_the_next() {
+fn rule_13_a_shard_that_is_empty_in_some_epochs_continues_to_the_next() {
     let home = Home::with_pictures(2);
     let _daemon = home.serve("num_shards = 3");
     // Of three shards the first is empty: this trainer has it in every third epoch, without end.

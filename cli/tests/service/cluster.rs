@@ -303,7 +303,7 @@ fn a_run_is_forgotten_at_the_coordinator_by_its_address_or_by_a_daemon_s_configu
 }
 
 #[test]
-fn a_run_that_is_forgotten_under_its_daemon_fails_that_stream_alone_until_it_begins_anew() {
+fn a_run_that_is_forgotten_under_its_daemon_fails_that_stream_alone_until_it_begins_again() {
     let site = Site::start();
     let home = site.home("one", 12, "epochs = 1", "1h");
     let file = home.path("forebay.toml");

@@ -92,7 +92,7 @@ fn rule_9_a_record_in_a_finished_batch_is_delivered_after_any_number_of_its_daem
 }
 
 #[test]
-fn rule_15_a_killed_trainer_s_own_restart_goes_on_where_it_was() {
+fn rule_15_a_killed_trainer_s_own_restart_continues_where_it_was() {
     let home = Home::with_pictures(60);
     let _daemon = home.serve(EPOCH);
     let mut seen = Vec::new();
@@ -109,7 +109,7 @@ fn rule_15_a_killed_trainer_s_own_restart_goes_on_where_it_was() {
 }
 
 #[test]
-fn rule_16_the_daemon_is_killed_and_two_trainers_go_on_without_a_record_twice() {
+fn rule_16_the_daemon_is_killed_and_two_trainers_continue_without_a_record_twice() {
     let home = Home::with_pictures(400);
     let daemon = home.serve_little_ahead(EPOCH);
     let mut trainers = [Puppet::attach(&home), Puppet::attach(&home)];

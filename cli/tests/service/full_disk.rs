@@ -41,7 +41,7 @@ pub(crate) fn consume_until_told(trainer: &mut Trainer, own: &mut Vec<u64>) -> V
 }
 
 #[test]
-fn a_trainer_is_told_why_nothing_comes_and_goes_on_when_the_disk_has_room_again() {
+fn a_trainer_is_told_why_nothing_comes_and_continues_when_the_disk_has_room_again() {
     let home = Home::with_pictures(80);
     let mut daemon = home.serve("epochs = 1");
     let mut trainer = Trainer::attach(&home);

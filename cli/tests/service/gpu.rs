@@ -282,7 +282,7 @@ fn a_stream_that_names_a_gpu_is_decoded_by_that_one_and_one_that_is_not_there_is
 }
 
 #[test]
-fn one_gpu_that_is_wrong_or_dead_is_switched_off_and_the_other_goes_on() {
+fn one_gpu_that_is_wrong_or_dead_is_switched_off_and_the_other_continues() {
     for (knob, said, name) in [
         (Knob::WrongGpu, "the lane is switched off", "hardware on GPU 0"),
         (Knob::DeadGpu, "the GPU is switched off", "GPU 0"),

@@ -77,7 +77,7 @@ fn rule_44_a_slow_group_holds_up_the_ring_and_nothing_is_taken_from_it_until_it_
 }
 
 #[test]
-fn rule_44_a_slow_group_is_evicted_with_an_error_that_names_it_and_the_others_go_on() {
+fn rule_44_a_slow_group_is_evicted_with_an_error_that_names_it_and_the_others_continue() {
     let home = Home::with_pictures(40);
     let _daemon = home.serve("mode = \"each\"\nepochs = 1\nslow = \"evict\"\nevict_after = \"1s\"");
     let mut slow = Puppet::of_group(&home, Some("slow"), false);
@@ -114,7 +114,7 @@ fn rule_44_a_state_is_of_a_stream_with_one_group() {
 }
 
 #[test]
-fn rule_44_after_a_daemon_s_death_every_record_is_accounted_for_and_every_group_goes_on() {
+fn rule_44_after_a_daemon_s_death_every_record_is_accounted_for_and_every_group_continues() {
     let home = Home::with_pictures(200);
     let daemon = home.serve_little_ahead("mode = \"each\"\nepochs = 2\nshuffle = true");
     let mut puppets = [(); 2].map(|()| Puppet::attach(&home));

@@ -51,7 +51,7 @@ fn rule_24_the_same_trainer_with_true_sums_passes_the_audit() {
 }
 
 #[test]
-fn a_trainer_that_acks_more_claims_than_its_batch_has_is_evict_and_the_batch_goes_on() {
+fn a_trainer_that_acks_more_claims_than_its_batch_has_is_evict_and_the_batch_continues() {
     let home = Home::with_pictures(8);
     let _daemon = home.serve("epochs = 1");
     {
@@ -134,7 +134,7 @@ fn a_newer_client_gets_the_newest_version_that_both_speak() {
 }
 
 #[test]
-fn something_that_is_no_request_is_refused_and_the_daemon_goes_on() {
+fn something_that_is_no_request_is_refused_and_the_daemon_continues() {
     let home = Home::with_pictures(4);
     let _daemon = home.serve("epochs = 1");
     let packets: [(&[u8], &str); 4] = [

@@ -119,7 +119,7 @@ fn rule_04_a_ring_whose_last_slot_comes_back_is_let_go_of_by_the_daemon_and_its_
 }
 
 #[test]
-fn rule_14_a_trainer_that_keeps_every_slot_is_told_so_and_goes_on_when_one_is_gone() {
+fn rule_14_a_trainer_that_keeps_every_slot_is_told_so_and_continues_when_one_is_gone() {
     let home = Home::with_pictures(20);
     let _daemon = home.serve("epochs = 1");
     let mut trainer = Trainer::with(&home, Options { credits: 2, ..options() }).unwrap();

@@ -306,7 +306,7 @@ fn the_first_trainer_of_an_auto_stream_decides_and_others_have_to_agree() {
 }
 
 #[test]
-fn an_auto_stream_that_nobody_reads_is_placed_anew_and_goes_on_from_its_ledger() {
+fn an_auto_stream_that_nobody_reads_is_placed_again_and_continues_from_its_ledger() {
     let machine = Machine::new(40);
     let mut daemon = machine.start("epochs = 1\nplacement = \"auto\"", &[]);
     let (blind, seeing) = (Options { gpus: Vec::new(), ..options() }, options());

@@ -153,7 +153,7 @@ fn rule_23_a_trainer_that_did_not_ask_for_the_restore_hands_out_nothing_of_befor
 }
 
 #[test]
-fn rule_23_the_same_state_is_applied_anew_once_its_senders_have_left() {
+fn rule_23_the_same_state_is_applied_again_once_its_senders_have_left() {
     let home = Home::with_pictures(24);
     let _daemon = home.serve("epochs = 1");
     let mut trainer = Trainer::attach(&home);

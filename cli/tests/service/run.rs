@@ -108,7 +108,7 @@ fn rule_20_batch_size_threads_and_transform_may_change_between_incarnations() {
 }
 
 #[test]
-fn rule_01_a_daemon_that_is_started_again_goes_on_in_the_same_run() {
+fn rule_01_a_daemon_that_is_started_again_continues_in_the_same_run() {
     let home = Home::with_pictures(8);
     let daemon = home.serve("epochs = 2");
     let mut trainer = Trainer::attach(&home);

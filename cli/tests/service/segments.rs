@@ -56,7 +56,7 @@ fn failure(rank: &mut Trainer) -> String {
 }
 
 #[test]
-fn rule_40_two_ranks_go_on_from_a_state_of_four_after_a_kill_and_the_audit_has_the_whole_epochs() {
+fn rule_40_two_ranks_continue_from_a_state_of_four_after_a_kill_and_the_audit_has_the_whole_epochs() {
     let home = Home::with_pictures(RECORDS);
     let daemon = home.serve(SETTINGS);
     let mut four = puppets(&home, 4);
@@ -95,7 +95,7 @@ fn rule_40_two_ranks_go_on_from_a_state_of_four_after_a_kill_and_the_audit_has_t
 }
 
 #[test]
-fn rule_40_ranks_of_before_are_told_who_goes_on_and_may_come_back_with_a_state() {
+fn rule_40_ranks_of_before_are_told_who_continues_and_may_come_back_with_a_state() {
     let home = Home::with_pictures(RECORDS);
     let _daemon = home.serve(SETTINGS);
     let mut two = job(&home, 2);

@@ -112,8 +112,8 @@ fn failure(bench: &mut Command) -> String {
 #[test]
 fn a_view_needs_a_terminal_and_a_daemon() {
     let home = Home::with_pictures(1);
-    let nobody = home.command(&["top", "--once"]);
-    assert!(stderr(&nobody).contains("No daemon answers"), "{}", stderr(&nobody));
+    let no_daemon = home.command(&["top", "--once"]);
+    assert!(stderr(&no_daemon).contains("No daemon answers"), "{}", stderr(&no_daemon));
     let _daemon = home.serve("");
     let no_terminal = home.command(&["top"]);
     assert_eq!(no_terminal.status.code(), Some(2));

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_epoch_that_goes_on_is_not_judged() {
+    fn an_epoch_that_continues_is_not_judged() {
         assert_eq!(EpochAudit::of(&reply(0..3, 0))[0].adds_up, None);
     }
 

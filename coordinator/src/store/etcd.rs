@@ -137,8 +137,8 @@ impl Store for EtcdStore {
 
 impl Drop for EtcdStore {
     fn drop(&mut self) {
-        let (nobody, _) = mpsc::unbounded_channel();
-        drop(std::mem::replace(&mut self.orders, nobody));
+        let (closed, _) = mpsc::unbounded_channel();
+        drop(std::mem::replace(&mut self.orders, closed));
         self.end.notify_one();
         if let Some(thread) = self.thread.take() {
             // Its panic has been told already.

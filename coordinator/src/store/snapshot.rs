@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn ledgers_that_are_gone_or_begin_anew_are_told_from_those_that_go_on() {
+    fn ledgers_that_are_gone_or_begin_again_are_told_from_those_that_continue() {
         let earlier = snapshot(&[("eval", 0, 0, 7), ("train", 2, 5, 640)]);
         for on in [
             snapshot(&[("eval", 0, 0, 7), ("train", 2, 5, 640)]),

@@ -85,8 +85,8 @@ fn rule_25_etcd_is_asked_with_a_certificate_and_as_a_user_by_secrets_from_files(
 
     let wrong = EtcdSettings { user: Some(("root".to_owned(), path("wrong"))), ..whole.clone() };
     assert!(refusal(&wrong).contains("authentication failed"), "{}", refusal(&wrong));
-    let nobody = EtcdSettings { user: None, certificate: None, ..whole.clone() };
-    refusal(&nobody);
+    let without_user = EtcdSettings { user: None, certificate: None, ..whole.clone() };
+    refusal(&without_user);
     password_is(0o644);
     let open_file = EtcdStore::open(&whole).unwrap_err().to_string();
     assert!(open_file.contains("password") && open_file.contains("chmod o="), "{open_file}");

@@ -81,7 +81,7 @@ fn rule_22_a_shard_that_has_consumed_its_last_whole_batch_is_at_the_next_epoch_h
 #[test]
 fn rule_22_a_state_of_a_dynamic_stream_has_nothing_open_that_drop_leaves_out() {
     // How many of ten records are consumed, and whether a batch of four can still come.
-    for (consumed, goes_on) in [(0, true), (5, true), (6, true), (7, false), (8, false), (10, false)] {
+    for (consumed, continues) in [(0, true), (5, true), (6, true), (7, false), (8, false), (10, false)] {
         for ahead in 0..5 {
             let scene = Scene::new(spec(10), 1, 2);
             let mut daemon = open(&scene, "one", 4);
@@ -92,11 +92,11 @@ fn rule_22_a_state_of_a_dynamic_stream_has_nothing_open_that_drop_leaves_out() {
             (0..ahead).for_each(|_| drop(daemon.acquire(&scene, 1)));
             let state = scene.snapshot(Vec::new());
             let first = state.open.first().map_or(state.epoch, |open| open.epoch);
-            assert_eq!(first, u64::from(!goes_on), "{consumed} consumed, {ahead} ahead: {state:?}");
+            assert_eq!(first, u64::from(!continues), "{consumed} consumed, {ahead} ahead: {state:?}");
             load(&scene, &mut daemon, &state);
             let mut next = daemon.lease(&scene);
-            assert_eq!(next.epoch, u64::from(!goes_on), "{consumed} consumed, {ahead} ahead");
-            if goes_on {
+            assert_eq!(next.epoch, u64::from(!continues), "{consumed} consumed, {ahead} ahead");
+            if continues {
                 continue;
             }
             loop {
@@ -159,7 +159,7 @@ fn rule_40_after_the_last_step_that_is_delivered_each_rank_is_before_the_next_ep
 }
 
 #[test]
-fn rule_40_a_state_within_the_step_that_drop_leaves_out_goes_on_with_the_next_epoch() {
+fn rule_40_a_state_within_the_step_that_drop_leaves_out_continues_with_the_next_epoch() {
     let records = 2 * GLOBAL_BATCH + 5;
     let scene = lockstep_scene(records);
     let mut all = Job::start(&scene, "all", records, 2);

@@ -258,7 +258,7 @@ impl History {
 
     fn restart(&mut self) {
         self.scene.restart();
-        self.unheard.begin_anew();
+        self.unheard.begin_again();
         self.actors.iter_mut().for_each(|actor| actor.may_be_forgotten = true);
     }
 

@@ -35,7 +35,7 @@ fn fenced(scene: &Scene, daemon: &mut Daemon) -> String {
 }
 
 #[test]
-fn rule_39_a_shard_that_moves_goes_on_at_once_where_its_receipts_end() {
+fn rule_39_a_shard_that_moves_continues_at_once_where_its_receipts_end() {
     let scene = scene();
     let mut old = take(&scene, "old", 1);
     let leases = old.acquire(&scene, 3).leases;

@@ -223,7 +223,7 @@ fn rule_15_a_cause_is_known_after_a_restart_of_the_coordinator_and_in_a_snapshot
 }
 
 #[test]
-fn rule_15_a_ledger_of_version_1_goes_on_with_its_repetitions_as_deaths() {
+fn rule_15_a_ledger_of_version_1_continues_with_its_repetitions_as_deaths() {
     let mut scene = Scene::new(spec(20), 10, 1);
     let mut daemon = scene.daemon("node", 1);
     daemon.acquire(&scene, 2);
@@ -262,7 +262,7 @@ fn set_version(scene: &Scene, version: u32) {
 }
 
 #[test]
-fn rule_15_a_ledger_of_version_2_goes_on_and_one_of_a_newer_build_is_not_called_damaged() {
+fn rule_15_a_ledger_of_version_2_continues_and_one_of_a_newer_build_is_not_called_damaged() {
     let mut scene = Scene::new(spec(20), 10, 1);
     let mut daemon = scene.daemon("node", 1);
     let lease = daemon.lease(&scene);

@@ -111,7 +111,7 @@ fn rule_23_restore_fences_older_leases_and_leases_what_was_outstanding_again() {
 }
 
 #[test]
-fn rule_23_a_fresh_run_goes_on_where_the_snapshot_was_taken() {
+fn rule_23_a_fresh_run_continues_where_the_snapshot_was_taken() {
     let old = Scene::new(spec(40), 10, 3);
     let mut daemon = old.daemon("node", 1);
     for _ in 0..5 {

@@ -55,7 +55,7 @@ fn refused(job: &mut Job<'_>) -> Vec<CallError> {
 }
 
 #[test]
-fn rule_40_two_ranks_go_on_where_four_gave_a_state_and_both_segments_are_the_epoch() {
+fn rule_40_two_ranks_continue_where_four_gave_a_state_and_both_segments_are_the_epoch() {
     let mut scene = scene();
     let state = {
         let mut four = Job::start(&scene, RUN, RECORDS, 4);
@@ -93,7 +93,7 @@ fn rule_40_two_ranks_go_on_where_four_gave_a_state_and_both_segments_are_the_epo
 }
 
 #[test]
-fn rule_40_ranks_of_before_are_fenced_and_told_which_ones_go_on() {
+fn rule_40_ranks_of_before_are_fenced_and_told_which_ones_continue() {
     let scene = scene();
     let mut four = Job::start(&scene, RUN, RECORDS, 4);
     four.step();

@@ -347,7 +347,7 @@ mod tests {
     use crate::daemon::{DaemonKind, Shared};
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn rule_01_a_named_run_that_a_loader_left_is_opened_anew_with_the_settings_of_the_next_one() {
+    async fn rule_01_a_named_run_that_a_loader_left_is_opened_again_with_the_settings_of_the_next_one() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("0.ppm"), [&b"P6 8 8 255\n"[..], &[7; 192]].concat()).unwrap();
         let kind = DaemonKind::Private { runs: Some(folder.path().to_owned()) };

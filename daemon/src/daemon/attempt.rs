@@ -46,7 +46,7 @@ impl<T: Clone + Send + Sync + 'static> Attempt<T> {
     }
 
     /// Whether there is no outcome yet, and one may still come.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn continues(&self) -> bool {
         self.settled().is_none() && self.outcome.has_changed().is_ok()
     }
 
@@ -69,7 +69,7 @@ mod tests {
         let (open, opened) = oneshot::channel();
         let attempt = Attempt::begin(async move { Ok(opened.await.unwrap_or(0)) });
         assert!(attempt.outcome().now_or_never().is_none(), "this one gave up");
-        assert!(attempt.goes_on());
+        assert!(attempt.continues());
         open.send(7).unwrap();
         assert_eq!(attempt.outcome().await.unwrap().unwrap(), 7);
         assert_eq!(attempt.settled().unwrap().unwrap(), 7);
@@ -83,6 +83,6 @@ mod tests {
         let waiting = tokio::spawn(async move { other.outcome().await });
         assert_eq!(attempt.call_off().await, None);
         assert!(waiting.await.unwrap().is_none());
-        assert!(!attempt.goes_on() && !attempt.has_failed());
+        assert!(!attempt.continues() && !attempt.has_failed());
     }
 }

@@ -183,7 +183,7 @@ impl Gate {
 
     /// Whether something is about to be opened.
     pub(super) fn is_opening(&self) -> bool {
-        self.dataset.as_ref().is_some_and(Attempt::goes_on) || self.shards.values().any(Attempt::goes_on)
+        self.dataset.as_ref().is_some_and(Attempt::continues) || self.shards.values().any(Attempt::continues)
     }
 
     /// Forgets what failed, and a dataset that no stream could be opened with.

@@ -78,7 +78,7 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// So is one that does not take its answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The user of TCP connections, for which the system does not say who it is.
-const NOBODY: u32 = u32::MAX;
+const NO_USER: u32 = u32::MAX;
 
 impl MetricsEndpoint {
     /// Binds the socket that the configuration names. Needs a tokio runtime around it.
@@ -111,11 +111,11 @@ impl MetricsEndpoint {
                 Listener::Tcp(listener) => {
                     let (stream, _) = accepting.next(|| listener.accept()).await;
                     refresh().await;
-                    answer(stream, room.enter(NOBODY), render);
+                    answer(stream, room.enter(NO_USER), render);
                 }
                 Listener::Unix(listener) => {
                     let (stream, _) = accepting.next(|| listener.accept()).await;
-                    let user = stream.peer_cred().map_or(NOBODY, |peer| peer.uid());
+                    let user = stream.peer_cred().map_or(NO_USER, |peer| peer.uid());
                     refresh().await;
                     answer(stream, room.enter(user), render);
                 }

@@ -27,7 +27,7 @@ impl Condition {
     }
 
     /// The storage gives files again.
-    pub(super) fn storage_goes_on(&mut self) -> Vec<u8> {
+    pub(super) fn storage_continues(&mut self) -> Vec<u8> {
         self.storage = None;
         notice("the storage gives all files again")
     }
@@ -47,7 +47,7 @@ impl Condition {
     }
 
     /// The stream starts again. If the storage still gives nothing, the next batch thread reports that itself.
-    pub(super) fn begins_anew(&mut self) {
+    pub(super) fn begins_again(&mut self) {
         self.storage = None;
         self.failure = None;
     }

@@ -96,7 +96,7 @@ impl Scene {
     }
 
     /// Returns when the thread has seen all trainers leave.
-    fn wait_until_nobody_is_there(&self) {
+    fn wait_until_no_trainer_is_there(&self) {
         loop {
             let (reply, status) = oneshot::channel();
             self.outbox.post(InboxMessage::Status(reply));
@@ -234,7 +234,7 @@ fn rule_14_a_stream_that_ends_fills_no_slot_of_which_a_living_trainer_may_have_v
 #[test]
 fn rule_22_an_ack_that_waits_in_another_trainer_s_socket_counts_before_the_call() {
     let (came, calls) = channel::unbounded();
-    let (go_on, gate) = channel::bounded(0);
+    let (proceed, gate) = channel::bounded(0);
     let mut scene = Scene::new(move |number| {
         came.send(number).unwrap();
         gate.recv().unwrap();
@@ -249,13 +249,13 @@ fn rule_22_an_ack_that_waits_in_another_trainer_s_socket_counts_before_the_call(
     // The thread stands in that call while an ACK, and behind it a further call, come into its sockets.
     acks.ack(&offer);
     asks.call(2);
-    go_on.send(()).unwrap();
+    proceed.send(()).unwrap();
     assert_eq!(calls.recv_timeout(PATIENCE), Ok(2));
     let Ok(DeliveryOutcome::Receipts { receipts: BatchReceipts { items, .. }, .. }) = scene.outcomes.try_recv() else {
         panic!("the receipt is with the ledger's task")
     };
     assert_eq!((items[0].lease, items[0].sum_low), (7, 5));
-    go_on.send(()).unwrap();
+    proceed.send(()).unwrap();
 }
 
 #[test]

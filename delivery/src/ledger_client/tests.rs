@@ -145,7 +145,7 @@ async fn rule_34_the_end_of_a_stream_does_not_wait_for_an_outage() {
 }
 
 #[tokio::test]
-async fn rule_21_the_only_daemon_of_a_ledger_goes_on_telling_it_while_the_stream_ends() {
+async fn rule_21_the_only_daemon_of_a_ledger_continues_telling_it_while_the_stream_ends() {
     let site = Site::new();
     let (worker, _words) = site.worker("local", false).await;
     let asked = ask_in_an_outage(&site, &worker).await;

@@ -25,7 +25,7 @@ pub(super) const VERSION: u32 = 2;
 pub(super) const KEY: &str = "forebay";
 /// Schemes whose earlier versions kept other values: boxes in pixels, or no boxes. An index from such a version does not
 /// fit.
-const READ_ANEW: [&str; 2] = ["tfrecord", "mxnet"];
+const READ_AGAIN: [&str; 2] = ["tfrecord", "mxnet"];
 /// No scheme has an option of this name.
 const READING: &str = "reading";
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
@@ -128,7 +128,7 @@ impl Choices {
         let own = scheme.options.iter().map(|option| option.name).filter(|key| *key != ROOT.name);
         let own = own.filter_map(|key| Some((key.to_owned(), options.own.get(key)?.to_owned())));
         let mut own: BTreeMap<String, String> = own.collect();
-        if READ_ANEW.contains(&scheme.name) {
+        if READ_AGAIN.contains(&scheme.name) {
             own.insert(READING.to_owned(), "2".to_owned());
         }
         Self { labels: labels.to_owned(), columns: columns.collect(), masks: masks.collect(), own }

@@ -53,8 +53,8 @@ fn rule_53_an_index_in_the_folder_is_used_as_long_as_the_folders_keep_their_time
     fs::remove_file(dir.path().join("dog/3.png")).unwrap();
     says(&refusal(name(&dir), &from(&made.path)), &["dog", "has changed", "--output FILE"]);
     assert_eq!(open(name(&dir), &options).unwrap().len(), 3, "it is scanned");
-    let anew = make_index(name(&dir), &options, None, false).unwrap();
-    assert!(anew.is_new && anew.records == 3 && anew.fingerprint != made.fingerprint);
+    let remade = make_index(name(&dir), &options, None, false).unwrap();
+    assert!(remade.is_new && remade.records == 3 && remade.fingerprint != made.fingerprint);
 }
 
 #[test]

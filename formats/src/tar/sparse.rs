@@ -16,7 +16,7 @@ const IN_HEADER: (usize, usize) = (386, 4);
 const REAL_SIZE: usize = 483;
 /// The same of a block behind the header, which has more of the map, and where it says whether another one follows.
 const IN_BLOCK: (usize, usize) = (0, 21);
-const GOES_ON: usize = 504;
+const CONTINUES: usize = 504;
 
 /// Where the stored pieces of a file belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl SparsePieces {
     /// Adds what such a block has. Whether another one follows is the result.
     pub(super) fn add_block(&mut self, block: &[u8; BLOCK]) -> bool {
         self.add_entries(block, IN_BLOCK);
-        block[GOES_ON] != 0
+        block[CONTINUES] != 0
     }
 
     fn add_entries(&mut self, block: &[u8; BLOCK], (start, count): (usize, usize)) {

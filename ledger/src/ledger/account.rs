@@ -278,7 +278,7 @@ impl Account {
     }
 
     /// Forgets all that was counted. The account begins at this place.
-    pub(super) fn begin_anew(&mut self, at: EpochPosition) {
+    pub(super) fn begin_again(&mut self, at: EpochPosition) {
         self.dirty.marks.extend(std::mem::take(&mut self.marks).into_keys());
         self.forget_epochs();
         self.begins = if order(at) == (0, 0) { Vec::new() } else { vec![at] };

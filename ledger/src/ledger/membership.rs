@@ -86,7 +86,7 @@ impl Ledger {
     pub(crate) fn take_policies(&mut self, request: &OpenRequest, now: u64) {
         let is_alone = self.living_beside(&request.worker, now).is_none();
         if is_alone {
-            self.quarantine.go_on_after_failure();
+            self.quarantine.continue_after_failure();
         }
         if !self.terms.differences(request).is_empty() && self.terms.is_shared() {
             self.forget_others(&request.worker, Cause::LeaseExpired);

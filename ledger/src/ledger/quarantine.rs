@@ -160,7 +160,7 @@ impl Quarantine {
     }
 
     /// A restore, a reset or another opening ends a failure.
-    pub(super) fn go_on_after_failure(&mut self) {
+    pub(super) fn continue_after_failure(&mut self) {
         if self.has_failed() {
             self.failure.why.clear();
             self.failure.number += 1;

@@ -230,8 +230,8 @@ impl Ledger {
     /// Leases of a worker end. What some of its groups have consumed of them counts as delivered, and is owed to the
     /// other groups. If trainers only hold a batch, they hand it in again, or all groups get it again.
     pub(super) fn deliver_shares(&mut self, worker: &str, ends: impl Fn(&LeaseOut) -> bool) {
-        let goes_on = |held: &LeaseOut| *held.holder != *worker || !ends(held);
-        let ended = self.shares.take_of_leases(|lease| !self.leases.get(lease).is_some_and(goes_on));
+        let continues = |held: &LeaseOut| *held.holder != *worker || !ends(held);
+        let ended = self.shares.take_of_leases(|lease| !self.leases.get(lease).is_some_and(continues));
         for share in ended {
             self.deliver(worker, share);
         }

@@ -125,7 +125,7 @@ impl Ledger {
         let at = EpochPosition { epoch: snapshot.epoch, position: snapshot.cursor };
         match &of_rank {
             Some(_) if continues => self.cut(at),
-            Some(_) => self.account.begin_anew(at),
+            Some(_) => self.account.begin_again(at),
             None => {
                 // If the snapshot had more of an epoch than this run, the run's sums of that epoch are void. If only the
                 // snapshot had seen the end of an epoch, the epoch has no tally.
@@ -142,7 +142,7 @@ impl Ledger {
         self.lineage.advance_behind(snapshot.generation);
         self.account.set_acks(snapshot.ack_sequence);
         self.forget_quarantine_of_open(first);
-        self.quarantine.go_on_after_failure();
+        self.quarantine.continue_after_failure();
         Ok(self.restored())
     }
 
@@ -217,7 +217,7 @@ impl Ledger {
         self.lineage.begin_segment(segment);
         if let Some(at) = self.terms.place_of_step(epoch, step).filter(|at| *at != self.account.newest_begins()) {
             self.drop_positions();
-            self.account.begin_anew(at);
+            self.account.begin_again(at);
             self.leases.set_cursor(at);
             self.lineage.advance_behind(0);
         }
@@ -301,7 +301,7 @@ impl Ledger {
                  that the stream is in now is to end as well."
             )));
         }
-        self.quarantine.go_on_after_failure();
+        self.quarantine.continue_after_failure();
         self.shares.abandon(epoch);
         let ended = self.leases.end_epoch(&self.terms, epoch);
         let abandoned = self.account.count_abandoned(self.terms.plan(), epoch, &ended.positions);

@@ -124,7 +124,7 @@ impl LockstepRuns {
             Ok(reply)
         })?;
         if let (true, Some(state)) = (is_new, &request.snapshot) {
-            self.run_goes_on(registry, name, origin, state.epoch, state.cursor);
+            self.run_continues(registry, name, origin, state.epoch, state.cursor);
         }
         Ok(reply)
     }
@@ -164,14 +164,14 @@ impl LockstepRuns {
     }
 
     /// A rank was taken to this place of the epoch's order.
-    fn run_goes_on(&mut self, registry: &mut Registry, name: &str, origin: StateOrigin, epoch: u64, cursor: u64) {
+    fn run_continues(&mut self, registry: &mut Registry, name: &str, origin: StateOrigin, epoch: u64, cursor: u64) {
         let (Some(stream), Some(ledger)) = (stream_of(name), registry.get(name)) else { return };
         let (Some(rank), Some(run)) = (ledger.plan().spec().lockstep, self.0.get_mut(stream)) else { return };
         let (before, step) = (run.segments.clone(), cursor / rank.global_batch.max(1));
         match origin {
-            StateOrigin::Elsewhere => run.segments.begin_anew(rank.world_size, epoch, step),
+            StateOrigin::Elsewhere => run.segments.begin_again(rank.world_size, epoch, step),
             StateOrigin::Run | StateOrigin::Segment => {
-                run.segments.go_on(rank.world_size, epoch, step, origin == StateOrigin::Run);
+                run.segments.continue_run(rank.world_size, epoch, step, origin == StateOrigin::Run);
             }
         }
         if run.segments == before {

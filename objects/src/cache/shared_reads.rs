@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_28_all_who_wait_for_a_block_hear_that_it_goes_on() {
+    fn rule_28_all_who_wait_for_a_block_hear_that_it_continues() {
         let (shared_reads, waiting) = (Arc::new(SharedReads::default()), Arc::new(Pulses::default()));
         let _pilot = shared_reads.join([key(0)], &waiting, &Pulse::default());
         let beats = Arc::new(Mutex::new(0));

@@ -81,7 +81,7 @@ fn a_container_of_azure_is_listed_and_read() {
     object_map.put("a.tar", noise(50_001)[1..].to_vec());
     let error = store.read(&object, 0..10, 10, &mut Vec::new()).unwrap_err();
     assert_eq!(error.kind, ReadErrorKind::Changed);
-    let nobody = Settings { anonymous: true, ..settings };
-    let refused = Store::open("az://pictures/", &nobody).unwrap().list("", &mut |_| {}).unwrap_err().to_string();
+    let without_key = Settings { anonymous: true, ..settings };
+    let refused = Store::open("az://pictures/", &without_key).unwrap().list("", &mut |_| {}).unwrap_err().to_string();
     assert!(refused.contains("AuthenticationFailed"), "{refused}");
 }

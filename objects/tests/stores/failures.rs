@@ -116,7 +116,7 @@ fn rule_54_retries_end() {
 }
 
 #[test]
-fn rule_54_a_body_that_drips_is_an_outage_however_long_it_goes_on() {
+fn rule_54_a_body_that_drips_is_an_outage_however_long_it_continues() {
     let (bucket, _) = bucket();
     let retries = Retries { silence: Duration::from_millis(200), total: Duration::from_millis(500), ..quick() };
     let store = Store::open("s3://pictures/", &Settings { retries, ..bucket.settings() }).unwrap();
@@ -130,7 +130,7 @@ fn rule_54_a_body_that_drips_is_an_outage_however_long_it_goes_on() {
 }
 
 #[test]
-fn rule_28_a_read_that_goes_on_slowly_says_so_and_is_not_cut_off() {
+fn rule_28_a_read_that_continues_slowly_says_so_and_is_not_cut_off() {
     let (bucket, bytes) = bucket();
     // At the slowest pace, the object takes ten silences. Here it takes as many steps, in as many pieces.
     let retries = Retries { slowest: SIZE / 10, silence: Duration::from_secs(1), ..quick() };

@@ -153,7 +153,7 @@ impl Batcher {
 
     /// Gives a place to a record that was read. The record will be decoded there. A batch with room must exist.
     pub(crate) fn place(&mut self, position: Position, label: i64) -> At {
-        self.goes_on(position.epoch);
+        self.continues(position.epoch);
         let (own, turn) = (Some(position), position.turn());
         let place = DraftPlace { own, turn, label, fill: Fill::Decoding, ..DraftPlace::HOLE };
         self.seat(&position, place)
@@ -163,7 +163,7 @@ impl Batcher {
     /// room must exist.
     pub(crate) fn unreadable(&mut self, bad: BadRecord, label: i64) {
         let position = bad.position;
-        self.goes_on(position.epoch);
+        self.continues(position.epoch);
         let at = self.keeps_places().then(|| {
             let fill = self.rules.left_behind();
             self.seat(&position, DraftPlace { turn: position.turn(), label, fill, ..DraftPlace::HOLE })
@@ -237,7 +237,7 @@ impl Batcher {
         self.open.retain(|_, open| *open != batch);
         self.seats.forget(batch);
         if come_back {
-            self.goes_on(draft.epoch());
+            self.continues(draft.epoch());
         }
         self.settle(draft.epoch());
         draft.owned().chain(draft.without()).collect()
@@ -274,7 +274,7 @@ impl Batcher {
     }
 
     /// Notes that another record of the epoch has come.
-    fn goes_on(&mut self, epoch: u64) {
+    fn continues(&mut self, epoch: u64) {
         self.ended.remove(&epoch);
         self.settling.remove(&epoch);
     }

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_that_goes_on_after_a_pause_is_told_again() {
+    fn a_batch_that_continues_after_a_pause_is_told_again() {
         let outcomes = Outcomes::default();
         for (place, right) in (0..).zip(places()) {
             outcomes.expect(1).report(Done { at: (1, place), place: right, outcome: Ok(ORIGIN), partners: None });

@@ -287,11 +287,11 @@ impl<B> ReadAhead<B> {
     }
 
     /// Notes that bytes of a read arrive, though its record is not complete yet. Such a read is slow, but does not hang.
-    pub(crate) fn goes_on(&mut self, job: &ReadJob, now: Instant) {
+    pub(crate) fn continues(&mut self, job: &ReadJob, now: Instant) {
         if job.probe {
-            self.storage.probe.goes_on(job.id, now);
+            self.storage.probe.continues(job.id, now);
         } else if let Some((_, stage)) = self.reads.stage_mut(job) {
-            stage.goes_on(job.began, now);
+            stage.continues(job.began, now);
         }
     }
 

@@ -192,7 +192,7 @@ impl PrefetchShared {
                 *noted = now;
             }
             if let Some(shared) = shared.upgrade() {
-                shared.state.lock().ahead.goes_on(&job, now);
+                shared.state.lock().ahead.continues(&job, now);
             }
         })
     }

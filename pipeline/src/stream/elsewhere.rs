@@ -16,7 +16,7 @@ pub(super) struct ToldOfFailure(AtomicBool);
 
 impl ToldOfFailure {
     /// Notes that the stream restarts. Returns whether trainers had been told.
-    pub(super) fn begins_anew(&self) -> bool {
+    pub(super) fn begins_again(&self) -> bool {
         self.0.swap(false, Ordering::SeqCst)
     }
 
@@ -67,7 +67,7 @@ async fn hear_of_failure(stream: &Stream, why: String) {
     if !why.is_empty() {
         stream.told_of_failure.tell();
         stream.delivery.run_failed(why);
-    } else if stream.told_of_failure.begins_anew() {
+    } else if stream.told_of_failure.begins_again() {
         tracing::info!(stream = %stream.identity, "a trainer of another node has ended the run's failure");
         if let Err(error) = restart::restart(stream, async || Ok(Ended::Some)).await {
             tracing::error!(stream = %stream.identity, %error, "the stream cannot go on after the run's failure");

@@ -37,7 +37,7 @@ pub(super) async fn restart_stopped<F: Future<Output = Result<Ended, CallError>>
 ) -> Result<(), CallError> {
     let Stream { delivery, told_of_failure, generation, .. } = stream;
     delivery.ledger().flush().await;
-    let was_told = told_of_failure.begins_anew();
+    let was_told = told_of_failure.begins_again();
     let changed = change().await;
     match changed {
         Ok(ended @ (Ended::All | Ended::Some)) => {
@@ -49,7 +49,7 @@ pub(super) async fn restart_stopped<F: Future<Output = Result<Ended, CallError>>
         Ok(Ended::None) | Err(_) if was_told => told_of_failure.tell(),
         Ok(Ended::None) | Err(_) => {}
     }
-    if let Err(error) = stopped.go_on() {
+    if let Err(error) = stopped.start_again() {
         // The stream would never deliver again. So trainers are told, until a restore or a reset succeeds.
         let error = format!("The stream cannot go on: {error}.");
         delivery.inlet().fail(error.clone());

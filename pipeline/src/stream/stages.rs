@@ -127,7 +127,7 @@ impl Stages {
     /// Starts the stages for the first time.
     ///
     /// # Errors
-    /// Those of [`Stopped::go_on`].
+    /// Those of [`Stopped::start_again`].
     pub(super) async fn begin(&self) -> io::Result<()> {
         let running = self.start(0)?;
         self.state.lock().await.running = Some(running);
@@ -368,7 +368,7 @@ impl Stopped<'_> {
     ///
     /// # Errors
     /// The system has no room for a thread, or the GPU has none for copies. Then no stage runs.
-    pub(super) fn go_on(mut self) -> io::Result<()> {
+    pub(super) fn start_again(mut self) -> io::Result<()> {
         self.state.running = Some(self.pipeline.start(self.state.next)?);
         Ok(())
     }

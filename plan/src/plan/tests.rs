@@ -55,7 +55,7 @@ fn rule_13_shards_of_one_epoch_share_the_dataset_out_and_rotate() {
 }
 
 #[test]
-fn rule_13_and_56_shards_of_an_epoch_of_grains_share_the_dataset_out_and_go_on_in_its_order() {
+fn rule_13_and_56_shards_of_an_epoch_of_grains_share_the_dataset_out_and_continue_in_its_order() {
     let table = Arc::new(GrainTable::new(&[0, 3, 4, 9, 17, 18, 30], 31).unwrap());
     let spec = LedgerSpec { permutation: GRAIN_PERMUTATION, ..plan(31, true, None).spec().clone() };
     let spec = LedgerSpec { grains: Some(table.order(2)), ..spec };
@@ -118,7 +118,7 @@ fn positions_lead_back_from_records_of_the_epoch_and_from_no_other() {
 }
 
 #[test]
-fn positions_beyond_the_end_go_on_in_the_order_and_wrap() {
+fn positions_beyond_the_end_continue_in_the_order_and_wrap() {
     let plan = plan(10, false, Some((2, 3, true)));
     assert_eq!([plan.record(0, 3), plan.record(0, 4), plan.record(0, 5)], [9, 0, 1]);
 }

@@ -44,7 +44,7 @@ struct Share {
 /// Where a share is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Hand {
-    Nobody,
+    Empty,
     Holds { consumer: ConsumerId, acked: bool },
 }
 
@@ -98,7 +98,7 @@ impl Delivery {
     pub(super) fn turn(&self, group: GroupId) -> Option<Due> {
         let offers = match &self.shares {
             None => self.before,
-            Some(shares) => shares.iter().find(|share| share.group == group && share.hand == Hand::Nobody)?.offers,
+            Some(shares) => shares.iter().find(|share| share.group == group && share.hand == Hand::Empty)?.offers,
         };
         let unnoted = self.unnoted > 0 && (offers > 0 || self.shares.is_none());
         Some(Due { is_new: offers == 0, seq: self.batch.seq, unnoted })
@@ -119,7 +119,7 @@ impl Delivery {
     ) -> u32 {
         let offers = self.before;
         let shares = self.shares.get_or_insert_with(|| {
-            present.map(|group| Share { group, offers, last: None, hand: Hand::Nobody }).collect()
+            present.map(|group| Share { group, offers, last: None, hand: Hand::Empty }).collect()
         });
         let share = shares.iter_mut().find(|share| share.group == group).expect("the group's turn was looked up");
         share.hand = Hand::Holds { consumer, acked: false };
@@ -172,7 +172,7 @@ impl Delivery {
             self.drop_share(group);
             return false;
         }
-        share.hand = Hand::Nobody;
+        share.hand = Hand::Empty;
         if void || ends {
             self.seen |= seen;
             self.drop_share(group);
@@ -184,7 +184,7 @@ impl Delivery {
 
     /// The group has ended. True as for [`let_go`](Self::let_go).
     pub(super) fn end(&mut self, group: GroupId) -> bool {
-        if !self.shares().any(|share| share.group == group && share.hand == Hand::Nobody) {
+        if !self.shares().any(|share| share.group == group && share.hand == Hand::Empty) {
             return false;
         }
         self.drop_share(group);
@@ -214,7 +214,7 @@ impl Delivery {
     pub(super) fn void(&mut self) -> Vec<ConsumerId> {
         self.void = true;
         if let Some(shares) = &mut self.shares {
-            shares.retain(|share| share.hand != Hand::Nobody);
+            shares.retain(|share| share.hand != Hand::Empty);
         }
         self.holders().collect()
     }
@@ -280,7 +280,7 @@ impl Share {
     fn holder(&self) -> Option<ConsumerId> {
         match self.hand {
             Hand::Holds { consumer, .. } => Some(consumer),
-            Hand::Nobody => None,
+            Hand::Empty => None,
         }
     }
 

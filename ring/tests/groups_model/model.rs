@@ -152,8 +152,8 @@ impl Model {
         let Some(slot) = self.exchange.claim() else { return };
         let readers = self.trainers.iter().find(|(_, trainer)| trainer.may_read.contains(&slot));
         assert!(readers.is_none(), "{slot:?} is refilled while {readers:?} may read it");
-        let stands = self.batches.values().find(|batch| batch.slot == slot && !batch.over);
-        assert!(stands.is_none(), "{slot:?} is refilled over {stands:?}");
+        let occupant = self.batches.values().find(|batch| batch.slot == slot && !batch.over);
+        assert!(occupant.is_none(), "{slot:?} is refilled over {occupant:?}");
         self.next_seq += 1;
         let id = BatchId { seq: self.next_seq, epoch };
         let (offered_to, acked_by) = (BTreeSet::new(), BTreeSet::new());

@@ -8,7 +8,7 @@ use super::{EPOCHS, RECORDS};
 use crate::trainer::{Event, Puppet};
 
 #[test]
-fn rule_41_a_daemon_that_asks_for_other_epochs_is_told_so_and_the_first_one_goes_on() {
+fn rule_41_a_daemon_that_asks_for_other_epochs_is_told_so_and_the_first_one_continues() {
     let site = Site::start();
     let (home, _daemon) = site.node("one", RECORDS, EPOCHS);
     let other = site.home("two", RECORDS, "epochs = 3\nshuffle = true", "1h");

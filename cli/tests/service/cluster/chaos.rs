@@ -81,7 +81,7 @@ impl Cluster {
     }
 
     /// Trainers go on for so long.
-    fn goes_on(&mut self, millis: u64) {
+    fn continues(&mut self, millis: u64) {
         let until = Instant::now() + Duration::from_millis(millis);
         while Instant::now() < until {
             for node in &mut self.nodes {
@@ -127,7 +127,7 @@ impl Cluster {
             CentralTrouble::None => {}
         }
         let pause = self.random.below(600);
-        self.goes_on(pause);
+        self.continues(pause);
         match local {
             NodeTrouble::Killed => self.nodes[number].kill(),
             NodeTrouble::KilledWithoutTrainer => {
@@ -140,7 +140,7 @@ impl Cluster {
         }
         // Longer than the leases, as often as not.
         let pause = 500 + self.random.below(3_500);
-        self.goes_on(if local == NodeTrouble::StoppedBeyondTheLease { pause.max(BEYOND_THE_LEASE) } else { pause });
+        self.continues(if local == NodeTrouble::StoppedBeyondTheLease { pause.max(BEYOND_THE_LEASE) } else { pause });
         match central {
             CentralTrouble::Killed => self.site.restart(coordinator),
             CentralTrouble::Stopped => self.site.signal(coordinator, Signal::CONT),
@@ -170,7 +170,7 @@ impl Cluster {
         for _ in 0..2 + self.random.below(2) {
             self.nodes[number].restart();
             let pause = self.random.below(1_000);
-            self.goes_on(pause);
+            self.continues(pause);
             self.nodes[number].kill();
         }
     }
@@ -226,7 +226,7 @@ fn rule_15_a_cluster_in_chaos_delivers_every_record_and_adds_up() {
         while !cluster.is_done() {
             assert!(Instant::now() < until, "seed {seed}: the epochs do not end");
             cluster.trouble();
-            cluster.goes_on(300);
+            cluster.continues(300);
         }
         cluster.check();
         if end.is_none_or(|end| end <= Instant::now()) {

@@ -104,7 +104,7 @@ fn begun(home: &Home) -> (Puppet, Visits) {
 }
 
 #[test]
-fn rule_18_another_coordinator_goes_on_where_the_killed_leader_was() {
+fn rule_18_another_coordinator_continues_where_the_killed_leader_was() {
     let Some(mut site) = Replicas::start(1, &["--unsafe-no-fsync"]) else { return };
     let (home, _daemon) = site.node();
     let (trainer, visits) = begun(&home);
@@ -128,7 +128,7 @@ fn rule_18_a_leader_that_is_told_to_end_hands_over_at_once() {
 pub(super) const SLOW_ELECTIONS: [&str; 4] = ["--heartbeat-interval", "500", "--election-timeout", "5000"];
 
 #[test]
-fn rule_18_a_leader_that_is_stopped_for_longer_than_its_lease_changes_nothing_when_it_goes_on() {
+fn rule_18_a_leader_that_is_stopped_for_longer_than_its_lease_changes_nothing_when_it_continues() {
     let Some(mut site) = Replicas::start(3, &SLOW_ELECTIONS) else { return };
     let (home, _daemon) = site.node();
     let (trainer, visits) = begun(&home);

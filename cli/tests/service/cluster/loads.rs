@@ -39,7 +39,7 @@ fn rule_38_ranks_of_two_nodes_load_one_state_and_it_is_applied_once_for_each_loa
 }
 
 #[test]
-fn rule_38_a_node_without_trainers_goes_on_at_the_state_that_another_one_loads() {
+fn rule_38_a_node_without_trainers_continues_at_the_state_that_another_one_loads() {
     let site = Site::start();
     let (busy, idle) = (site.node("busy", RECORDS, EPOCHS), site.node("idle", RECORDS, EPOCHS));
     let mut trainer = Puppet::attach(&busy.0);

@@ -32,7 +32,7 @@ fn delivered(file: &Path) -> u64 {
 }
 
 #[test]
-fn rule_18_ledgers_that_are_lost_go_on_from_their_snapshot_and_every_record_is_delivered() {
+fn rule_18_ledgers_that_are_lost_continue_from_their_snapshot_and_every_record_is_delivered() {
     let mut site = Site::with(&["--snapshot-every", "1s"]);
     let (home, _daemon) = site.node("one", RECORDS, "epochs = 1\nshuffle = true");
     let mut trainer = Puppet::attach(&home);

@@ -73,7 +73,7 @@ fn rule_16_an_offer_of_a_dead_daemon_is_not_handed_out() {
 }
 
 #[test]
-fn rule_16_an_attempt_to_come_back_that_was_interrupted_goes_on_and_tells_what_was_decided_meanwhile() {
+fn rule_16_an_attempt_to_come_back_that_was_interrupted_continues_and_tells_what_was_decided_meanwhile() {
     let world = World::new();
     let first_daemon = world.start(Plan::new(12, 4, 1));
     let mut session = world.attach();

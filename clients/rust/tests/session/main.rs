@@ -129,7 +129,7 @@ fn rule_06_a_last_batch_shows_its_own_places_and_keeps_the_others() {
 }
 
 #[test]
-fn rule_10_a_loop_left_early_goes_on_in_the_same_epoch() {
+fn rule_10_a_loop_left_early_continues_in_the_same_epoch() {
     let world = World::new();
     let daemon = world.start(Plan::new(8, 4, 2));
     let mut session = world.attach();
@@ -363,7 +363,7 @@ fn a_refusal_comes_with_its_code_and_reason() {
 }
 
 #[test]
-fn a_wait_can_be_interrupted_and_goes_on_later() {
+fn a_wait_can_be_interrupted_and_continues_later() {
     let world = World::new();
     let daemon = world.start(Plan::new(0, 4, 1));
     let mut session = world.attach();

@@ -42,12 +42,12 @@ impl History {
         for earlier in 0..=epoch {
             for position in 0..self.scene.plan.epoch_len(earlier) {
                 let key = (earlier, position);
-                let stands = match self.truth.observer.held().get(&key) {
+                let is_taken = match self.truth.observer.held().get(&key) {
                     Some((lease, _)) if self.truth.settled.contains(lease) => true,
                     Some((lease, _)) => self.truth.whole.contains(lease) && (is_whole || earlier < epoch),
                     None => self.truth.is_done(&key) || self.truth.tails.contains(&key),
                 };
-                if !stands {
+                if !is_taken {
                     return None;
                 }
             }

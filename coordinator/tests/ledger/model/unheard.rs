@@ -24,7 +24,7 @@ impl Unheard {
     }
 
     /// The coordinator was restarted: each lease has its full time again.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn begin_again(&mut self) {
         self.leases.iter_mut().for_each(|(_, until)| *until = self.elapsed + TTL);
     }
 }

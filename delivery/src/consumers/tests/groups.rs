@@ -157,7 +157,7 @@ fn rule_44_what_a_group_has_missed_is_told_to_its_next_trainer_if_none_is_there(
     let second = comes_with(&scene, 2, Vec::new());
     let DeliveryOutcome::Missing(asked) = told(&mut scene) else { panic!("it is asked once") };
     drop(second);
-    scene.wait_until_nobody_is_there();
+    scene.wait_until_no_trainer_is_there();
     let missed = vec![MissedBatches { group: "slow".into(), epoch: 0, from: 7, to: 7, records: 1 }];
     scene.outbox.post(InboxMessage::Ledger(LedgerEvent::Missed { asked, missed }));
     let heir = comes_with(&scene, 3, Vec::new());

@@ -18,7 +18,7 @@ fn says_it_waited(trainer: &Trainer, nanos: u64) {
 
 fn leaves(scene: &Scene, trainer: &Trainer) -> u64 {
     trainer.says(&packet(&Number { kind: MessageKind::Bye as u32, reserved: 0, value: 0 }, &[]));
-    scene.wait_until_nobody_is_there();
+    scene.wait_until_no_trainer_is_there();
     scene.counters.waited.load(Ordering::Relaxed)
 }
 

@@ -75,8 +75,8 @@ fn rule_53_objects_that_were_added_or_removed_are_another_dataset_and_hidden_one
     fs::write(dir.path().join("train/1/9.jpg"), "new").unwrap();
     says(&refusal("s3://data/train", &with(&store, &made.path)), &["s3://data/train", "has changed", "--output FILE"]);
     assert_eq!(open("s3://data/train", &options).unwrap().len(), 5, "it is scanned");
-    let anew = make_index("s3://data/train", &options, None, false).unwrap();
-    assert!(anew.is_new && anew.records == 5 && anew.path == made.path);
+    let remade = make_index("s3://data/train", &options, None, false).unwrap();
+    assert!(remade.is_new && remade.records == 5 && remade.path == made.path);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn rule_54_an_outage_says_nothing_about_an_index() {
 }
 
 #[test]
-fn rule_53_a_scan_in_a_store_that_was_killed_goes_on_where_it_was() {
+fn rule_53_a_scan_in_a_store_that_was_killed_continues_where_it_was() {
     let (dir, store, indexes) = tars_in_store(30);
     let options = store.options(&Options::default());
     let at = |name: &str| indexes.path().join(name);

@@ -96,7 +96,7 @@ impl Probe {
     }
 
     /// Notes that bytes of a probe arrive.
-    pub(super) fn goes_on(&mut self, id: u64, now: Instant) {
+    pub(super) fn continues(&mut self, id: u64, now: Instant) {
         if let Some(read) = self.under_way.as_mut().filter(|read| read.id == id) {
             read.heard = now;
         }

@@ -129,7 +129,7 @@ impl<B> ReadStage<B> {
     }
 
     /// Notes that the read that began at `began` progresses.
-    pub(super) fn goes_on(&mut self, began: Instant, now: Instant) {
+    pub(super) fn continues(&mut self, began: Instant, now: Instant) {
         match self {
             Self::Reading { began: latest, heard, .. } if *latest == began => *heard = now,
             _ => {}

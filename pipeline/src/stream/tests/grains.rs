@@ -144,7 +144,7 @@ fn rule_56_a_shuffled_epoch_reads_each_grain_once_and_no_more_bytes_than_an_orde
 }
 
 #[test]
-fn rule_22_and_56_a_run_over_grains_goes_on_where_its_state_was_taken() {
+fn rule_22_and_56_a_run_over_grains_continues_where_its_state_was_taken() {
     let window = Shuffle::Grains { window: NonZero::new(WINDOW).unwrap() };
     let (whole, _) = epoch(window);
     let test_stream = TestStream::open(Arc::new(Grained::new()), PrefetchSettings::default(), |settings| {

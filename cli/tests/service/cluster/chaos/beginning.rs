@@ -45,14 +45,14 @@ impl Cluster {
         let until = Instant::now() + PATIENCE;
         while self.nodes.iter().map(|node| node.seen_of(0)).sum::<u64>() < late.after {
             assert!(Instant::now() < until, "the first epoch does not go on");
-            self.goes_on(10);
+            self.continues(10);
         }
         println!("a node comes late: {} records of the first epoch were seen by then", late.after);
         let name = format!("node-{}", self.nodes.len());
         let settings = format!("{SETTINGS}\ntrainers = 1");
         self.nodes.push(TroubledNode::start_keeper(&name, self.records, &settings, self.site.ports()));
         let pause = self.random.below(1_000);
-        self.goes_on(pause);
+        self.continues(pause);
     }
 
     /// In every other round, the trainers read for a while, and go back to the start together. Each load is applied once, whatever
@@ -63,7 +63,7 @@ impl Cluster {
         }
         let state = self.nodes[0].state();
         let pause = self.random.below(1_500);
-        self.goes_on(pause);
+        self.continues(pause);
         self.nodes.iter_mut().for_each(TroubledNode::rests);
         for number in 0..self.nodes.len() {
             let trouble = *self.random.choose(&[

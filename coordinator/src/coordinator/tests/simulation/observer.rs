@@ -57,7 +57,7 @@ impl Observer {
     }
 
     /// A coordinator has read the ledgers: it knows no more than the store.
-    pub(super) fn begins_anew(&mut self) {
+    pub(super) fn begins_again(&mut self) {
         self.heard.clear();
     }
 
@@ -122,8 +122,8 @@ impl Observer {
             (Ask::Acquire(_), answer) => {
                 // Its process has gone on, and no coordinator could know that.
                 let sequence = caller.map_or(0, |caller| caller.sequence);
-                let goes_on = daemons[message.from].unseen() > sequence;
-                if goes_on && self.heard.get(&message.from).is_none_or(|unseen| *unseen <= sequence) {
+                let continues = daemons[message.from].unseen() > sequence;
+                if continues && self.heard.get(&message.from).is_none_or(|unseen| *unseen <= sequence) {
                     match answer {
                         Ok(Told::Acquire(reply)) => self.excused.extend(reply.leases.iter().map(|lease| lease.id)),
                         Err(CallError::Unavailable(_)) => drop(self.unsure.insert(message.from)),

@@ -264,7 +264,7 @@ impl World {
         let read_in = self.servers[server].read_in();
         if self.read_in[server] != read_in {
             self.read_in[server] = read_in;
-            self.observer.begins_anew();
+            self.observer.begins_again();
         }
         if self.store.commits() > before || !answered.is_empty() {
             self.observer.turned(&answered, &self.store.documents(), &self.daemons)?;
@@ -309,7 +309,7 @@ impl World {
     fn kill_server(&mut self, server: usize) {
         self.servers[server].kill();
         self.read_in[server] = None;
-        self.observer.begins_anew();
+        self.observer.begins_again();
         let wait = 200 + self.random.below(4_000);
         self.after(wait, Event::StartServer(server));
     }

@@ -69,7 +69,7 @@ fn rule_28_the_last_record_is_bad_if_a_probe_is_answered_and_nobody_gets_that_on
 }
 
 #[test]
-fn rule_28_while_probes_fail_the_storage_is_away_and_its_time_begins_anew_when_one_is_answered() {
+fn rule_28_while_probes_fail_the_storage_is_away_and_its_time_begins_again_when_one_is_answered() {
     let mut ahead = ReadAhead::new(100, 0);
     let mut now = fails_at_the_end(&mut ahead, 6) + LATE;
     let mut asked = Vec::new();

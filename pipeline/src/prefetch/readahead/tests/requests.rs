@@ -45,7 +45,7 @@ fn rule_28_a_request_without_an_answer_is_made_again_and_bad_if_that_has_none_ei
 }
 
 #[test]
-fn rule_28_a_read_that_goes_on_is_neither_late_nor_bad_however_long_it_takes() {
+fn rule_28_a_read_that_continues_is_neither_late_nor_bad_however_long_it_takes() {
     for silence in [Silence::Thread, Silence::Request(&|_| storage())] {
         let (mut ahead, began) = (ReadAhead::new(1000, 0), Instant::now());
         ahead.lease(span(1, 0, 0, 30));
@@ -55,7 +55,7 @@ fn rule_28_a_read_that_goes_on_is_neither_late_nor_bad_however_long_it_takes() {
             now += TIMEOUT / 2;
             let other = start(&mut ahead, now);
             ahead.done(&other, Ok(other.record()), now);
-            ahead.goes_on(&slow, now);
+            ahead.continues(&slow, now);
             assert_eq!((ahead.expire(now, TIMEOUT, silence), ahead.stall(now, TIMEOUT / 6)), (0, None));
         }
         assert_eq!(ahead.take(0, |_| true), TakenRead::Wait);
@@ -66,7 +66,7 @@ fn rule_28_a_read_that_goes_on_is_neither_late_nor_bad_however_long_it_takes() {
         now += TIMEOUT / 2;
         let again = start(&mut ahead, now);
         // A sign of the earlier try says nothing of this one.
-        ahead.goes_on(&slow, now + LATE);
+        ahead.continues(&slow, now + LATE);
         assert_eq!((again.record(), ahead.expire(now + LATE, TIMEOUT, silence)), (0, 1));
     }
 }
@@ -78,7 +78,7 @@ fn rule_28_a_read_that_stands_still_after_a_while_is_late_from_then_on() {
     let slow = start(&mut ahead, began);
     let meanwhile = start(&mut ahead, began + TIMEOUT / 2);
     let stopped = began + 3 * TIMEOUT;
-    ahead.goes_on(&slow, stopped);
+    ahead.continues(&slow, stopped);
     ahead.done(&meanwhile, Ok(1), stopped);
     assert_eq!(ahead.expire(stopped + TIMEOUT, TIMEOUT, Silence::Thread), 0);
     assert_eq!(ahead.expire(stopped + LATE, TIMEOUT, Silence::Thread), 1);
