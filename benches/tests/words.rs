@@ -1,7 +1,8 @@
-//! One word, one meaning: no type name is defined twice in a crate, and ARCHITECTURE.md's glossary is true.
+//! One word, one meaning: no type name is defined twice in a crate, and ARCHITECTURE.md's glossary is true. No name has a
+//! word that is ours alone.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::LazyLock;
 
@@ -88,4 +89,155 @@ fn each_type_of_the_glossary_is_where_it_says() {
         }
     }
     assert!(count > 10, "the glossary names only {count} types");
+}
+
+/// A word that is ours alone, in one or several parts of a name, and the field's word for it.
+struct OwnTerm {
+    word: &'static str,
+    instead: &'static str,
+    names: Names,
+}
+
+/// The names that must not have a word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// All identifiers, and files.
+    All,
+    /// The same but for tests, whose names are sentences.
+    Code,
+    /// Types: for the name of a variable, the word is plain English.
+    Types,
+}
+
+const fn own(word: &'static str, instead: &'static str, names: Names) -> OwnTerm {
+    OwnTerm { word, instead, names }
+}
+
+/// A word counts with its plural, except for verbs and phrases.
+const OWN_WORDS: [OwnTerm; 26] = [
+    own("road", "pipeline", Names::All),
+    own("standing", "leadership, or a client of the ledger", Names::All),
+    own("news", "updates", Names::All),
+    own("fate", "outcome", Names::All),
+    own("deed", "effect", Names::All),
+    own("sheet", "metadata", Names::All),
+    own("outline", "summary", Names::All),
+    own("board", "work queue", Names::All),
+    own("shelf", "registry", Names::All),
+    own("shelve", "registry", Names::All),
+    own("guest", "connection", Names::All),
+    own("visitor", "connection", Names::All),
+    own("crew", "thread pool", Names::All),
+    own("witness", "sentinel, or observer", Names::All),
+    own("witnesse", "sentinel, or observer", Names::All),
+    own("surroundings", "environment", Names::All),
+    own("put_out", "evict", Names::All),
+    own("hand_in", "resume", Names::All),
+    own("handed_in", "resume", Names::All),
+    own("go_on", "continue", Names::All),
+    own("goes_on", "continue", Names::All),
+    own("anew", "again", Names::All),
+    own("stands", "is", Names::Code),
+    own("nobody", "name the actor", Names::Code),
+    own("somebody", "name the actor", Names::Code),
+    own("whoever", "name the actor", Names::Code),
+];
+/// Of types only.
+const TYPE_WORDS: [OwnTerm; 3] = [
+    own("note", "message, or event", Names::Types),
+    own("word", "event, or keyword", Names::Types),
+    own("said", "message, or reply", Names::Types),
+];
+/// Words that others have given to something: the word, the beginning of the path, and whose it is.
+const GIVEN: [(&str, &str, &str); 9] = [
+    ("sheet", "cli/src/", "a contact sheet is the word of photography"),
+    ("sheet", "cli/tests/", "a contact sheet is the word of photography"),
+    ("visitor", "formats/src/coco/", "serde's trait"),
+    ("news", "coordinator/src/service.rs", "the rpc's name on the wire"),
+    ("news", "ledger-client/src/", "the rpc's name on the wire"),
+    ("nobody", "cli/tests/index.rs", "the user of Unix"),
+    ("nobody", "cli/tests/service/permission.rs", "the user of Unix"),
+    ("nobody", "formats/src/folder_owner.rs", "the user of Unix"),
+    ("nobody", "formats/src/tests.rs", "the user of Unix"),
+];
+
+/// Comments, texts, letters and identifiers; only the latter have a name.
+static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    let texts = r###"b?r##".*?"##|b?r#".*?"#|b?r"[^"]*"|[bc]?"(?:\\.|[^"\\])*"|b?'(?:\\[^\n]*?'|[^\\'\n]')"###;
+    Regex::new(&format!(r"(?s)//[^\n]*|/\*.*?\*/|{texts}|'?\b(?:r#)?([A-Za-z_]\w*)")).unwrap()
+});
+/// The name of a test.
+static TEST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"#\[(?:tokio::)?test\b[^\]]*\](?:\s*(?:#\[[^\]]*\]|//[^\n]*))*\s*(?:async )?fn (\w+)").unwrap()
+});
+/// A part of a name: between underscores, or from a capital.
+static PART: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[A-Z]+[a-z0-9]*|[a-z0-9]+").unwrap());
+
+/// The parts of a name in small letters, with underscores around each.
+fn parts(name: &str) -> String {
+    let parts: Vec<String> = PART.find_iter(name).map(|part| part.as_str().to_lowercase()).collect();
+    format!("_{}_", parts.join("_"))
+}
+
+/// Whether the parts of a name have a word or its plural.
+fn has(parts: &str, word: &str) -> bool {
+    let ends = |behind: &str| behind.starts_with('_') || behind.starts_with("s_");
+    parts.match_indices(word).any(|(at, _)| parts[..at].ends_with('_') && ends(&parts[at + word.len()..]))
+}
+
+/// The names in a file that have one of our words, each with the word to use.
+fn own_words(path: &str, text: &str) -> BTreeSet<String> {
+    let tests: BTreeSet<&str> = TEST.captures_iter(text).map(|found| found.get(1).unwrap().as_str()).collect();
+    let types: BTreeSet<&str> = DEFINED.captures_iter(text).map(|found| found.get(1).unwrap().as_str()).collect();
+    let names = TOKEN.captures_iter(text).filter_map(|found| found.get(1)).map(|name| name.as_str());
+    let mut found = BTreeSet::new();
+    for name in names.chain(path.split(['/', '.', '-'])).collect::<BTreeSet<&str>>() {
+        let parts = parts(name);
+        for OwnTerm { word, instead, names } in OWN_WORDS.iter().chain(&TYPE_WORDS).filter(|own| has(&parts, own.word))
+        {
+            let counts = match names {
+                Names::All => true,
+                Names::Code => !tests.contains(name),
+                Names::Types => types.contains(name),
+            };
+            if counts && !GIVEN.iter().any(|(given, start, _)| given == word && path.starts_with(start)) {
+                found.insert(format!("{path}: {name} (instead of {word}: {instead})"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_name_has_a_word_that_is_ours_alone() {
+    let (mut found, mut count) = (BTreeSet::new(), 0);
+    for folder in crates().iter().map(String::as_str).chain(["benches", "fuzz/targets"]) {
+        for (name, text) in workspace::files(folder, "rs") {
+            found.extend(own_words(&format!("{folder}/{name}"), &text));
+            count += 1;
+        }
+    }
+    for folder in ["clients/python/python", "clients/python/tests", "benches", "scripts"] {
+        let files = workspace::files(folder, "py");
+        found.extend(files.into_iter().flat_map(|(name, _)| own_words(&format!("{folder}/{name}"), "")));
+    }
+    assert!(count > 1000, "only {count} files were found");
+    assert!(found.is_empty(), "use the field's words:\n{}", Vec::from_iter(found).join("\n"));
+}
+
+#[test]
+fn words_that_are_ours_alone_are_found_in_names_and_not_in_comments_and_texts() {
+    let text = "// The road, and nobody.\nstruct RoadMap;\nenum Noted { Guest }\nstruct LastNote;\nlet note = \"a road\";\n\
+                let keyboard = r#\"fn deed()\"#;\n#[tokio::test]\nasync fn nobody_sees_the_shelf() {}\nlet nobody = 'a';\n\
+                fn put_outs(handed_in: u8) {}\nconst ALL_SHEETS: u8 = b'\\'';\nlet outstanding = input_output;";
+    let names: Vec<String> = own_words("ring/src/lib.rs", text)
+        .iter()
+        .map(|found| found.split_whitespace().nth(1).unwrap().to_owned())
+        .collect();
+    let expected = "ALL_SHEETS Guest LastNote RoadMap handed_in nobody nobody_sees_the_shelf put_outs";
+    assert_eq!(names.join(" "), expected);
+    assert_eq!(own_words("ring/src/worker/crew.rs", "").len(), 1, "files have names too");
+    assert!(
+        own_words("cli/src/contact.rs", "fn sheet() {}").is_empty() && GIVEN.iter().all(|given| !given.2.is_empty())
+    );
 }

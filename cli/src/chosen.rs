@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forebay_daemon::config::{Config, StreamSection, Environment};
+use forebay_daemon::config::{Config, Environment, StreamSection};
 use forebay_daemon::open_dataset;
 use forebay_pipeline::settings::DecodeSettings;
 use forebay_sources::Source;

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forebay_daemon::config::{Metrics, Environment};
+use forebay_daemon::config::{Environment, Metrics};
 use forebay_daemon::coordinate::{CoordinateSettings, KeptIn, Place, coordinate};
 use forebay_daemon::start_logs;
 use forebay_ledger_client::CertificateFiles;

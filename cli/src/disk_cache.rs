@@ -1,6 +1,6 @@
 //! The cache on a local disk for commands that read a dataset themselves: what the environment says of it.
 
-use forebay_daemon::config::{Sources, Environment};
+use forebay_daemon::config::{Environment, Sources};
 use forebay_sources::DiskCache;
 
 use crate::failure::Failure;

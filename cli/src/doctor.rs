@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::survey::survey;
-use forebay_printable::printable;
 use forebay_pipeline::{Gpus, places};
+use forebay_printable::printable;
 
 use crate::failure::Failure;
 use crate::json;

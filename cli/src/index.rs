@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use forebay_daemon::config::Environment;
 use forebay_formats::{IndexReport, make_index, open_index};
-use forebay_printable::printable;
 use forebay_pipeline::{ByteSize, cores};
+use forebay_printable::printable;
 use forebay_sources::{ColumnMap, IndexChoice, Labels, Options, OwnOptions};
 use serde::Serialize;
 

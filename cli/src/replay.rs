@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use forebay_pipeline::{ReplayedView, replay};
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::Turn;
-use forebay_pipeline::{ReplayedView, replay};
 use serde_json::Map;
 
 use crate::chosen::ChosenStream;

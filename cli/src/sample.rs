@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fs, thread};
 
 use clap::value_parser;
+use forebay_pipeline::cores;
 use forebay_pixels::sample::{CLASSES, photograph};
 use forebay_printable::printable;
-use forebay_pipeline::cores;
 
 use crate::failure::Failure;
 use crate::progress;

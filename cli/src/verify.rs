@@ -23,8 +23,8 @@ use std::path::PathBuf;
 
 use forebay_daemon::config::Environment;
 use forebay_formats::open_all;
-use forebay_pixels::Limits;
 use forebay_pipeline::{ByteSize, cores};
+use forebay_pixels::Limits;
 use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
 
 use crate::disk_cache::disk_cache;

@@ -8,6 +8,7 @@
 //! otherwise at least once, and only records that were delivered but not yet acknowledged may come again.
 #![forbid(unsafe_code)]
 
+mod client_identity;
 mod coordinator;
 mod copying;
 mod recovery;
@@ -15,8 +16,8 @@ mod served;
 mod service;
 mod store;
 pub mod suite;
-mod client_identity;
 
+pub use client_identity::ClientIdentity;
 pub use coordinator::{Clock, Coordinator, CoordinatorSettings, StartError, monotonic_clock};
 pub use copying::take_store_snapshot;
 pub use recovery::RecoveredStore;
@@ -24,4 +25,3 @@ pub use service::LedgerService;
 pub use store::{
     EmbeddedStore, EtcdSettings, EtcdStore, MemoryStore, SnapshotError, Store, StoreError, StoreFault, StoreSnapshot,
 };
-pub use client_identity::ClientIdentity;

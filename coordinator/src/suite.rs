@@ -1,11 +1,11 @@
 //! The conformance suite of [`Store`]: what every implementation must pass. It also has the tools that tests of the ledger
 //! share: a store that fails on demand, and the checkers of runs.
 
+mod ledger_observer;
 mod random;
 mod shared_store;
 mod violation;
 mod visits;
-mod ledger_observer;
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,11 +14,11 @@ use forebay_ledger::Change;
 
 use crate::store::{Store, StoreError, StoreFault};
 
+pub use ledger_observer::{LedgerObserver, Place};
 pub use random::Random;
 pub use shared_store::{CommitFailure, Replica, SharedStore};
 pub use violation::{Invariant, Violation};
 pub use visits::Visits;
-pub use ledger_observer::{Place, LedgerObserver};
 
 /// How long a store may take until it leads.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,21 +1,21 @@
 //! The control socket. It serves status, quarantine, audit and new runs to the `forebay` command, and gRPC health
 //! checks.
 
-mod earlier;
 mod connections;
+mod earlier;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forebay_ledger_client::CallError;
+use forebay_pipeline::Stream;
 use forebay_proto::v1::control_server::{Control, ControlServer};
 use forebay_proto::v1::{
     ClosedStream, DecoderStatus, LedgerOutage, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, ReloadReply,
     ReloadRequest, RenewRunReply, RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest,
     StreamQuarantine,
 };
-use forebay_pipeline::Stream;
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -23,9 +23,9 @@ use tonic::server::NamedService as _;
 use tonic::{Request, Response, Status};
 use tonic_health::ServingStatus;
 
+use crate::connection::SIGN_OF_LIFE;
 use crate::daemon::Daemon;
 use crate::descriptors::Shares;
-use crate::connection::SIGN_OF_LIFE;
 use crate::socket_name::SocketName;
 use earlier::Earlier;
 

@@ -16,10 +16,10 @@ use forebay_coordinator::{
     Coordinator, CoordinatorSettings, LedgerService, SnapshotError, StartError, StoreError, monotonic_clock,
 };
 use forebay_ledger_client::{CertificateFiles, Handle, SecretError, ServerTls, TokenFile};
+use forebay_pipeline::{Metric, Registry, Samples};
 use forebay_printable::printable;
 use forebay_proto::v1::ledger_server::LedgerServer;
 use forebay_proto::v1::{LedgerStatus, ListLedgersRequest};
-use forebay_pipeline::{Metric, Registry, Samples};
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio_stream::wrappers::ReceiverStream;
@@ -33,10 +33,10 @@ pub use kept::KeptIn;
 pub use master::MasterSettings;
 pub use place::{NoPlace, Place, PlaceError};
 
-use crate::config::{Metrics, Environment};
+use crate::config::{Environment, Metrics};
+use crate::connection::SIGN_OF_LIFE;
 use crate::daemon::ledgers::NoFolder;
 use crate::descriptors;
-use crate::connection::SIGN_OF_LIFE;
 use crate::service_manager::{notify, watch};
 use crate::signals::{EndedBy, Signals};
 use crate::telemetry::{EndpointError, MetricsEndpoint, process};

@@ -22,10 +22,10 @@ use std::time::{Duration, Instant};
 
 use forebay_formats::check_cache;
 use forebay_ledger_client::Outage;
+use forebay_pipeline::{AttachRequest, ByteSize, PoolsError, Samples, Stream, incarnation};
 use forebay_printable::printable;
 use forebay_proto::v1::{ClosedStream, ReloadReply};
 use forebay_ring::{PROTOCOL, Peer, Socket, Versions};
-use forebay_pipeline::{AttachRequest, ByteSize, PoolsError, Samples, Stream, incarnation};
 use forebay_sources::SourceError;
 use thiserror::Error;
 use tokio::sync::watch;

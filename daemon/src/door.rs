@@ -12,9 +12,9 @@ use forebay_ring::{
 };
 
 use crate::accepting::Accepting;
+use crate::connection_limits::ConnectionPlace;
 use crate::daemon::{AdmissionRefusal, Daemon, Request};
 use crate::descriptors::Shares;
-use crate::connection_limits::ConnectionPlace;
 use readiness::Readiness;
 
 /// How long a connection may take to ask for a stream.

@@ -4,6 +4,8 @@
 
 mod accepting;
 pub mod config;
+mod connection;
+mod connection_limits;
 pub mod control;
 pub mod coordinate;
 mod daemon;
@@ -11,7 +13,6 @@ mod descriptors;
 mod door;
 mod folder;
 mod group;
-mod connection;
 mod registry;
 pub mod serve;
 mod service_manager;
@@ -19,7 +20,6 @@ mod signals;
 mod socket_name;
 pub mod suspects;
 mod telemetry;
-mod connection_limits;
 
 pub use daemon::ledgers::{LEDGERS, LedgersError, forget_run};
 pub use daemon::{DEFAULT_RUN, DaemonError, OpenError, open_dataset};

@@ -6,9 +6,9 @@ use forebay_proto::v1::{AckRequest, GroupKey};
 use forebay_ring::{ConsumerId, Membership, text_code};
 
 use crate::consumers::ResumedBatch;
-use crate::resumed_claims::{self, ResumedClaims};
 use crate::ledger_client::LedgerClient;
 use crate::presence::Presence;
+use crate::resumed_claims::{self, ResumedClaims};
 
 /// A trainer that asks to attach.
 #[derive(Debug)]

@@ -16,8 +16,8 @@ use tokio::sync::oneshot;
 use crate::admission::{AttachRequest, ledger_code, welcome};
 use crate::attendance::{Attendance, Party};
 use crate::consumers::{
-    Arrival, Asked, Counters, DeliveryRules, EpochTerms, Inbox, LedgerReports, InboxMessage, Outbox, RingParts, RingStatus,
-    RingSupply, RingThread, TrainerHooks, inbox,
+    Arrival, Asked, Counters, DeliveryRules, EpochTerms, Inbox, InboxMessage, LedgerReports, Outbox, RingParts,
+    RingStatus, RingSupply, RingThread, TrainerHooks, inbox,
 };
 use crate::handover::{Handover, Vacancies};
 use crate::ledger_client::LedgerClient;

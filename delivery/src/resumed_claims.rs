@@ -12,7 +12,7 @@ use forebay_proto::v1::{
 use forebay_ring::{BatchId, Bulk, BulkError, Claim, ResumedClaim};
 use thiserror::Error;
 
-use crate::consumers::{ResumedBatch, HeldClaim, ranges};
+use crate::consumers::{HeldClaim, ResumedBatch, ranges};
 use crate::ledger_client::LedgerClient;
 use crate::receipt::group_receipt;
 use forebay_threads as threads;
@@ -67,8 +67,9 @@ impl ResumedClaims {
         let unreadable =
             |why: String| CallError::Unavailable(format!("The list of held batches cannot be read: {why}."));
         // The kernel may have to bring it back from swap.
-        let read =
-            threads::beside("forebay-attach", move || list.read_part(first as u64 * CLAIM, PART * size_of::<ResumedClaim>()));
+        let read = threads::beside("forebay-attach", move || {
+            list.read_part(first as u64 * CLAIM, PART * size_of::<ResumedClaim>())
+        });
         let bytes = read.await.map_err(|error| unreadable(error.to_string()))?;
         let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
         Ok(bytes.chunks_exact(size_of::<ResumedClaim>()).map(bytemuck::pod_read_unaligned).collect())
@@ -123,7 +124,8 @@ async fn tell_part(
     group: Option<&GroupKey>,
     adopted: &mut Vec<ResumedBatch>,
 ) -> Result<(), CallError> {
-    let (held, consumed): (Vec<ResumedClaim>, Vec<ResumedClaim>) = part.iter().partition(|resumed_claim| resumed_claim.held != 0);
+    let (held, consumed): (Vec<ResumedClaim>, Vec<ResumedClaim>) =
+        part.iter().partition(|resumed_claim| resumed_claim.held != 0);
     if !consumed.is_empty() {
         let items = consumed.iter().map(|resumed_claim| {
             let ResumedClaim { lease, len, bare, sum, .. } = *resumed_claim;
@@ -141,14 +143,18 @@ async fn tell_part(
             }
         });
         let items: Vec<AckItem> = items.collect();
-        let of_group = receipts(group, consumed.iter().map(|resumed_claim| resumed_claim.seq).zip(items.iter().copied()));
+        let of_group =
+            receipts(group, consumed.iter().map(|resumed_claim| resumed_claim.seq).zip(items.iter().copied()));
         let request = AckRequest { items, groups: of_group, resumed: true, ..AckRequest::default() };
         ledger.ack(request).await?;
     }
     if held.is_empty() {
         return Ok(());
     }
-    let items = held.iter().map(|resumed_claim| LeasedRange { lease: resumed_claim.lease, range: Some(range(resumed_claim)) }).collect();
+    let items = held
+        .iter()
+        .map(|resumed_claim| LeasedRange { lease: resumed_claim.lease, range: Some(range(resumed_claim)) })
+        .collect();
     let held_item = |resumed_claim: &ResumedClaim| {
         let (lease, range, count) = (resumed_claim.lease, Some(range(resumed_claim)), resumed_claim.len);
         (resumed_claim.seq, AckItem { lease, range, count, ..AckItem::default() })
@@ -162,9 +168,14 @@ async fn tell_part(
 
 /// Adds claims that a trainer still holds to its batches. The trainer's own number says to which batch a claim belongs.
 /// The batch gets `seq` and epoch from its first claim, because batches of two incarnations may have the same `seq`.
-fn take_back<'a>(held: impl Iterator<Item = (&'a ResumedClaim, Verdict)>, is_of_group: bool, adopted: &mut Vec<ResumedBatch>) {
+fn take_back<'a>(
+    held: impl Iterator<Item = (&'a ResumedClaim, Verdict)>,
+    is_of_group: bool,
+    adopted: &mut Vec<ResumedBatch>,
+) {
     for (resumed_claim, verdict) in held {
-        let claim = claim(resumed_claim).map_or(HeldClaim::Lost, |claim| HeldClaim::reclaimed(claim, verdict, is_of_group));
+        let claim =
+            claim(resumed_claim).map_or(HeldClaim::Lost, |claim| HeldClaim::reclaimed(claim, verdict, is_of_group));
         let hold = resumed_claim.held.into();
         match adopted.last_mut() {
             Some(last) if last.hold == hold => last.claims.push(claim),

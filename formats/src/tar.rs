@@ -31,7 +31,7 @@ use crate::scan::Scan;
 use crate::scheme::{Indexing, OptionKey, Scheme};
 use crate::unpacked::Compression;
 use crate::window::Window;
-use crate::{containers, thread_pool, folder};
+use crate::{containers, folder, thread_pool};
 use files::{Tar, TarFiles, stem};
 use header::{BLOCK, TarHeader};
 use member::KeptPart;

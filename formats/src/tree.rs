@@ -12,8 +12,8 @@ use forebay_sources::{ObjectRoots, ReadError, ReadErrorKind, Retry, SourceError,
 use parking_lot::Mutex;
 
 pub(crate) use self::listed::{Listed, ListedEntry};
-use crate::thread_pool;
 use crate::progress::Progress;
+use crate::thread_pool;
 
 /// A store, as one dataset sees it.
 pub(crate) struct Tree {

@@ -14,7 +14,6 @@ use self::layout::VocLayout;
 use crate::address::Address;
 use crate::annotation_file;
 use crate::class_names::{CLASSES, given_classes};
-use crate::thread_pool;
 use crate::faults::Faults;
 use crate::files::existing;
 use crate::listing::Found;
@@ -25,6 +24,7 @@ use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::root::ROOT;
 use crate::scheme::{Indexing, OptionKey, Scheme};
+use crate::thread_pool;
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "voc",
@@ -136,10 +136,15 @@ fn read_all(layout: &VocLayout, stems: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, Pa
         progress.step();
         read(layout, &stems[place])
     };
-    thread_pool::in_order(stems.len(), thread_pool::threads_for(layout.folder().tree().is_some()), read, |place, annotation| {
-        parsed.insert(stems[place].clone(), annotation);
-        Ok(())
-    })?;
+    thread_pool::in_order(
+        stems.len(),
+        thread_pool::threads_for(layout.folder().tree().is_some()),
+        read,
+        |place, annotation| {
+            parsed.insert(stems[place].clone(), annotation);
+            Ok(())
+        },
+    )?;
     Ok(parsed)
 }
 

@@ -22,7 +22,6 @@ use self::texts::Texts;
 use crate::address::Address;
 use crate::annotation_file;
 use crate::class_names::{CLASSES, given_classes};
-use crate::thread_pool;
 use crate::faults::Faults;
 use crate::files::existing;
 use crate::listing::Found;
@@ -31,6 +30,7 @@ use crate::parts::{Chosen, KnownPart};
 use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::scheme::{Indexing, OptionKey, Scheme};
+use crate::thread_pool;
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "yolo",
@@ -150,14 +150,19 @@ fn read_labels(
             Err(problem) => Err(problem.to_string()),
         })
     };
-    thread_pool::in_order(paths.len(), thread_pool::threads_for(layout.folder.tree().is_some()), read, |record, objects| {
-        records.push(objects.unwrap_or_else(|problem| {
-            let text = texts.of(paths.bytes(record)).unwrap_or_default();
-            damaged.add(record as u64, &format!("its labels \"{}\": {problem}", printable(&address(text).shown())));
-            Vec::new()
-        }));
-        Ok(())
-    })?;
+    thread_pool::in_order(
+        paths.len(),
+        thread_pool::threads_for(layout.folder.tree().is_some()),
+        read,
+        |record, objects| {
+            records.push(objects.unwrap_or_else(|problem| {
+                let text = texts.of(paths.bytes(record)).unwrap_or_default();
+                damaged.add(record as u64, &format!("its labels \"{}\": {problem}", printable(&address(text).shown())));
+                Vec::new()
+            }));
+            Ok(())
+        },
+    )?;
     Ok(records)
 }
 

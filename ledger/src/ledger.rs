@@ -228,7 +228,8 @@ impl Ledger {
     /// Takes a summary of its dataset, unless it has one.
     pub fn describe(&mut self, summary: Option<DatasetSummary>) -> Result<DescribeReply, LedgerError> {
         let summary = summary.filter(|summary| summary::is_of(summary, self.plan().spec().records));
-        let summary = summary.ok_or_else(|| LedgerError::Invalid("The summary does not belong to this dataset.".to_owned()))?;
+        let summary =
+            summary.ok_or_else(|| LedgerError::Invalid("The summary does not belong to this dataset.".to_owned()))?;
         self.terms.describe(summary);
         Ok(DescribeReply { progress: Some(self.progress()) })
     }

@@ -18,12 +18,12 @@ mod hostile;
 mod hub;
 #[path = "stores/hub_server.rs"]
 mod hub_server;
+#[path = "stores/object_map.rs"]
+mod object_map;
 #[path = "stores/s3.rs"]
 mod s3;
 #[path = "stores/server.rs"]
 mod server;
-#[path = "stores/object_map.rs"]
-mod object_map;
 #[path = "stores/tls.rs"]
 mod tls;
 #[path = "stores/web.rs"]

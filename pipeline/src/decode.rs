@@ -3,7 +3,6 @@
 //! The unit of work is a whole picture. A job waits for nothing except the memory of a large picture. The number of
 //! jobs is bounded by the places of the open slots, so the queue needs no bound of its own (semantics rule 28).
 
-mod work_queue;
 pub(crate) mod budget;
 pub(crate) mod cpu;
 mod decoding;
@@ -25,6 +24,7 @@ pub(crate) mod suspects;
 mod switched_off;
 pub(crate) mod tally;
 pub(crate) mod views;
+mod work_queue;
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -43,8 +43,6 @@ use crate::reason::Reason;
 use crate::record::Input;
 use crate::seek::SeekStore;
 use crate::{thread_class, threads};
-pub use work_queue::LaneReport;
-use work_queue::{WorkQueue, Closed};
 use budget::Budget;
 pub(crate) use decoding::Decoding;
 use job::DecodeJob;
@@ -59,6 +57,8 @@ use stream_pictures::StreamPictures;
 use suspects::{ChildLimits, SuspectLane};
 pub use switched_off::SwitchedOff;
 use views::FurtherViews;
+pub use work_queue::LaneReport;
+use work_queue::{Closed, WorkQueue};
 
 /// One picture to decode: what, how, and where to.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use forebay_columns::{ColumnMut, Field, Full, Role, Schema, Table, ValueBuf};
 use forebay_pixels::{Annotated, Draw, Mosaics, Origin, Plan, PointMap, Recipe};
 use thiserror::Error;
 
-use crate::box_column::{BoxColumn, corners};
 use crate::batch_metadata::BatchMetadata;
+use crate::box_column::{BoxColumn, corners};
 
 /// What a stream's pictures go through, and which objects are left of them.
 #[derive(Clone, Debug)]

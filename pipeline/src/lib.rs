@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod batch_metadata;
 mod box_column;
 mod byte_size;
 mod cache;
@@ -28,7 +29,6 @@ mod replay;
 mod samples;
 mod seek;
 pub mod settings;
-mod batch_metadata;
 mod stream;
 mod targets;
 mod thread_class;

@@ -181,7 +181,12 @@ pub(crate) mod tests {
         EpochTurn { epoch: 2, turn: Turn::first(record) }
     }
 
-    fn read(reads: &MosaicReads, memory_source: &MemorySource, record: u64, room: u64) -> Result<MosaicContent, FailedRead> {
+    fn read(
+        reads: &MosaicReads,
+        memory_source: &MemorySource,
+        record: u64,
+        room: u64,
+    ) -> Result<MosaicContent, FailedRead> {
         reads.read(memory_source, of(record), room, vec![7; 300], |_| true)
     }
 

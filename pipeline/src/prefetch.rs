@@ -7,13 +7,13 @@
 
 mod buffer;
 mod loaded;
+#[cfg(test)]
+pub(crate) mod memory_source;
 mod patience;
 pub(crate) mod readahead;
 mod reader;
 mod requester;
 mod shared;
-#[cfg(test)]
-pub(crate) mod memory_source;
 mod spare;
 #[cfg(test)]
 mod tests;

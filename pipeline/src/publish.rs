@@ -5,7 +5,7 @@ use forebay_delivery::FinishedBatch;
 use forebay_proto::v1::BadRecord;
 use forebay_ring::SlotFrame;
 
-use crate::batch_metadata::{MixedLabels, SettledBatch, BatchMetadata};
+use crate::batch_metadata::{BatchMetadata, MixedLabels, SettledBatch};
 use crate::targets::TargetWriter;
 
 /// Writes the metadata and the further columns beside the pictures. If the stream mixes its pictures, `mixed` has what became

@@ -10,14 +10,14 @@ mod identity;
 mod idle;
 mod open;
 mod order;
-mod summary;
-mod stages;
 mod policies;
 mod report;
 mod resources;
 mod restart;
 mod ring_memory;
 mod rings;
+mod stages;
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -44,10 +44,10 @@ use dataset::Dataset;
 use elsewhere::ToldOfFailure;
 pub use identity::Identity;
 pub use open::{LedgerAccess, Node, OpenDataset, Opening, Surplus};
-use stages::Stages;
 pub use resources::SharedResources;
 pub use ring_memory::RingMemory;
 use rings::Site;
+use stages::Stages;
 
 /// A running stream.
 #[derive(Debug)]

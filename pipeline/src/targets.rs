@@ -8,10 +8,10 @@ use forebay_ring::SlotFrame;
 use forebay_sources::{MaskColumn, Source};
 use thiserror::Error;
 
+use crate::batch_metadata::{BatchMetadata, MixedLabels};
 use crate::decode::masks::{self, MaskTarget, Masks};
 use crate::decode::views::Views;
 use crate::follow::{Follow, FollowSettings, Follower};
-use crate::batch_metadata::{MixedLabels, BatchMetadata};
 
 /// Which columns of a dataset a stream's batches have.
 #[derive(Clone, Debug)]
@@ -208,7 +208,13 @@ impl Targets {
 
 impl TargetWriter {
     /// Writes the columns of a batch. Where it was not mixed, each place has its own label alone.
-    pub(crate) fn write(&mut self, metadata: &BatchMetadata, mixed: Option<&MixedLabels>, batch: usize, frame: &mut SlotFrame) {
+    pub(crate) fn write(
+        &mut self,
+        metadata: &BatchMetadata,
+        mixed: Option<&MixedLabels>,
+        batch: usize,
+        frame: &mut SlotFrame,
+    ) {
         let Self { source, columns, follow, repeats, mixed: mixed_columns } = self;
         let table: &Table = source.targets();
         if let Some(follow) = follow {

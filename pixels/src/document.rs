@@ -20,9 +20,9 @@ use serde_json::{Map, Value};
 
 use crate::matching::Match;
 use crate::output::{Dtype, Layout, Output};
-use crate::transform_list::Input;
 use crate::recipe::Recipe;
 use crate::transform::Transform;
+use crate::transform_list::Input;
 use crate::view::View;
 pub use named::{NAMED, NamedLists, NamedRecipe, named};
 use value::number;

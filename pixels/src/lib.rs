@@ -52,7 +52,6 @@ mod orientation;
 mod origin;
 mod output;
 mod picture;
-mod transform_list;
 mod plan;
 mod point_map;
 mod projective;
@@ -64,6 +63,7 @@ pub mod sample;
 mod scale;
 mod tiff_tags;
 mod transform;
+mod transform_list;
 mod vector;
 mod view;
 mod weights;
@@ -102,7 +102,6 @@ pub use orientation::Orientation;
 pub use origin::{Annotated, Origin};
 pub use output::{Dtype, Layout, Output};
 pub use picture::{KeptPicture, Picture};
-pub use transform_list::{Input, TransformList};
 pub use plan::{Plan, Rect, Step};
 pub use point_map::{MappedBox, PointMap};
 pub use recipe::Recipe;
@@ -117,4 +116,5 @@ pub use transform::{
     RandomChoice, RandomCrop, RandomHorizontalFlip, RandomIouCrop, RandomOrder, RandomResizedCrop, RandomRotation,
     RandomShortestSize, RandomVerticalFlip, RandomZoomOut, Resize, ScaleJitter, Transform,
 };
+pub use transform_list::{Input, TransformList};
 pub use view::{MOST_VIEWS, View, ViewOrder, ViewPlaces};

@@ -4,12 +4,12 @@ use crate::draw::Draw;
 use crate::matching::Match;
 use crate::origin::Origin;
 use crate::output::Output;
-use crate::transform_list::{Input, TransformList};
 use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
 use crate::record_boxes::RecordBoxes;
 use crate::transform::shape::Shape;
 use crate::transform::{Normalize, Transform};
+use crate::transform_list::{Input, TransformList};
 
 /// A checked list of transforms and the forms of its input and output.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use chi_square::assert_as_often;
 use forebay_pixels::{
-    Draw, Dtype, Erase, Filling, Layout, Limits, Match, OneOrTwo, Operation, Origin, Output, PillowBlur, TransformList,
-    Plan, Recipe, Step, Transform,
+    Draw, Dtype, Erase, Filling, Layout, Limits, Match, OneOrTwo, Operation, Origin, Output, PillowBlur, Plan, Recipe,
+    Step, Transform, TransformList,
 };
 use serde_json::{Value, from_value, json};
 

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::{
-    Annotated, CpuDecoder, Draw, Limits, Operation, Orientation, Origin, Output, TransformList, Plan, PointMap, Recipe,
-    RecordBoxes, Rect, Step, Transform, sample,
+    Annotated, CpuDecoder, Draw, Limits, Operation, Orientation, Origin, Output, Plan, PointMap, Recipe, RecordBoxes,
+    Rect, Step, Transform, TransformList, sample,
 };
 use proptest::prelude::*;
 use serde_json::{Value, from_value, json};

@@ -4,7 +4,7 @@
 
 use forebay_pixels::sample::photograph;
 use forebay_pixels::{
-    Composition, CpuDecoder, CpuOnly, Draw, Fault, Limits, Orientation, Output, TransformList, Recipe, Transform, View,
+    Composition, CpuDecoder, CpuOnly, Draw, Fault, Limits, Orientation, Output, Recipe, Transform, TransformList, View,
     ViewOrder, ViewPlaces,
 };
 use proptest::prelude::*;

@@ -11,13 +11,13 @@ mod grain_passes;
 mod grains;
 mod lockstep;
 mod mixture;
-pub mod summary;
 mod part;
 mod permutation;
 mod plan;
 mod recent;
 mod segments;
 mod spec;
+pub mod summary;
 
 pub use audit::{
     AccountedSums, EpochAudit, Expected, GroupAudit, GroupVerdict, RecoveryAudit, RunAudit, SourceAudit, Verdict,
@@ -27,9 +27,9 @@ pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
 pub use grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem, GrainTable};
 pub use lockstep::{RankPositions, RankProblem, check_rank, world_sizes};
 pub use mixture::shares::{MIXTURE_PERMUTATION, MixtureProblem, shares};
-pub use summary::summary_block;
 pub use part::EpochPart;
 pub use permutation::{MAX_EPOCH, Permutation};
 pub use plan::{EpochOrder, Plan};
 pub use segments::{SegmentEnd, Segments, ranks};
 pub use spec::{PERMUTATION, SpecError, differences, nameless, spec_hash};
+pub use summary::summary_block;

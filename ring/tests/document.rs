@@ -4,8 +4,8 @@ use std::mem::offset_of;
 
 use forebay_columns::ElementType;
 use forebay_ring::{
-    Ack, Attach, Call, Claim, ClaimSum, ColumnEntry, Dtype, Geometry, ResumedClaim, Header, Held, Layout, MessageKind,
-    Missed, NewRing, Number, Offer, PROTOCOL, Pixels, Release, Shape, Text, Welcome,
+    Ack, Attach, Call, Claim, ClaimSum, ColumnEntry, Dtype, Geometry, Header, Held, Layout, MessageKind, Missed,
+    NewRing, Number, Offer, PROTOCOL, Pixels, Release, ResumedClaim, Shape, Text, Welcome,
 };
 
 const PAGE: &str = include_str!("../../docs/ring.md");

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use forebay_daemon::config::{Config, Control, Coordinator, Metrics, StreamSection, Environment};
-use forebay_printable::printable;
+use forebay_daemon::config::{Config, Control, Coordinator, Environment, Metrics, StreamSection};
 use forebay_pipeline::settings::{DeliverySettings, Placement, SeekKeeping, Sharding};
+use forebay_printable::printable;
 use serde_json::{Map, Value, json};
 
 use super::BenchArgs;

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use forebay_formats::{PointsReport, PointsWriter};
+use forebay_pipeline::ByteSize;
 use forebay_pixels::SeekPointFinder;
 use forebay_printable::printable;
-use forebay_pipeline::ByteSize;
 use forebay_sources::{ReadError, RecordParts, Retry, Source};
 use indicatif::ProgressBar;
 use serde::Serialize;

@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
+use forebay_pipeline::{ReplayedView, replay};
 use forebay_pixels as pixels;
 use forebay_proto::Turn;
 use forebay_ring as ring;
-use forebay_pipeline::{ReplayedView, replay};
 use image::RgbImage;
 use serde_json::{Map, Value};
 

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use forebay_printable::printable;
 use forebay_pipeline::ByteSize;
+use forebay_printable::printable;
 
 use super::report::{
     CacheReport, DaemonReport, LaneReport, OutageReport, RequestsReport, RingReport, SeekReport, StageReport,

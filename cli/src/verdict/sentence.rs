@@ -1,8 +1,8 @@
 //! A limit in words: what limits the stream, then what would help.
 
+use forebay_pipeline::cores;
 use forebay_printable::printable;
 use forebay_proto::v1::{ConsumerStatus, DecoderStatus, StatusReply, StreamStatus};
-use forebay_pipeline::cores;
 
 use super::{BUSY, Limit, Shares, earlier};
 use crate::group::{in_batches, members, process};

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use forebay_pipeline::ByteSize;
 use forebay_pixels::Limits;
 use forebay_printable::printable;
-use forebay_pipeline::ByteSize;
 use indicatif::HumanCount;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};

@@ -1,7 +1,7 @@
 //! A picture as it is shown: whole, and perhaps smaller. What belongs to it is shown at the same places.
 
-use forebay_pixels::{Annotated, Draw, KeptPicture, Origin, Output, Plan, Recipe, Resize, Size, Transform};
 use forebay_pipeline::PictureMaps;
+use forebay_pixels::{Annotated, Draw, KeptPicture, Origin, Output, Plan, Recipe, Resize, Size, Transform};
 
 /// What a picture is shown as.
 pub(super) struct Shown {

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use forebay_printable::printable;
 use forebay_pipeline::ByteSize;
+use forebay_printable::printable;
 use indicatif::HumanCount;
 
 use super::columns::ColumnTotals;

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use bytemuck::Zeroable;
 use forebay_client::{Next, Options, Patient, Shard};
-use forebay_ring::{Attach, Bulk, ClaimSum, ResumedClaim, MessageKind, NO_RING, Offer, Release, View, attach_flags, packet};
+use forebay_ring::{
+    Attach, Bulk, ClaimSum, MessageKind, NO_RING, Offer, Release, ResumedClaim, View, attach_flags, packet,
+};
 
 use crate::daemon::Home;
 use crate::speaker::{DaemonMessage, Speaker, attach};

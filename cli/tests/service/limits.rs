@@ -8,9 +8,9 @@ use std::{fs, thread};
 use forebay_ring::{Sent, Socket, packet, text_code};
 
 use crate::daemon::{Daemon, Home, PATIENCE, stderr};
+use crate::environment::scrape;
 use crate::openings::{answer, refusal, silent_stream};
 use crate::speaker::attach;
-use crate::environment::scrape;
 use crate::trainer::{Trainer, records};
 
 /// Descriptors that the daemon may have.

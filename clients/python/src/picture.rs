@@ -5,8 +5,8 @@
 use std::cell::RefCell;
 
 use forebay_pixels::{
-    CpuDecoder, Draw, Dtype, Fault, Input, Limits, Origin, Output, TransformList, Plan, Transform, Transformed, document,
-    probe,
+    CpuDecoder, Draw, Dtype, Fault, Input, Limits, Origin, Output, Plan, Transform, TransformList, Transformed,
+    document, probe,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use forebay_ring::{ResumedClaim, MessageKind, Number, Offer, Sent, Socket, packet};
+use forebay_ring::{MessageKind, Number, Offer, ResumedClaim, Sent, Socket, packet};
 use parking_lot::Mutex;
 
 use crate::error::Broken;

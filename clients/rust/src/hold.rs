@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
-use forebay_ring::{ResumedClaim, HeldBatch, MessageKind, Number, Offer, Release, SlotId, packet};
+use forebay_ring::{HeldBatch, MessageKind, Number, Offer, Release, ResumedClaim, SlotId, packet};
 
 use crate::receipt::{Receipt, SentReceipts};
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use forebay_printable::printable;
 use forebay_proto::v1::StreamInfo;
 use forebay_ring::{
-    Attach, Body, Bulk, ResumedClaim, Join, Message, NAME_LEN, PACKET_LEN, Received, Sent, Socket, SocketError, View,
+    Attach, Body, Bulk, Join, Message, NAME_LEN, PACKET_LEN, Received, ResumedClaim, Sent, Socket, SocketError, View,
     Welcome, attach_flags, attach_join, is_own_socket_dir, packet, socket_dir,
 };
 use prost::Message as _;

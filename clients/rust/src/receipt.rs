@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 
 use bytemuck::Zeroable;
 use forebay_proto::{RecordSum, Turn, v1};
-use forebay_ring::{Ack, Claim, ClaimSum, ResumedClaim, HeldBatch, MessageKind, Offer, SUMS_PER_ACK, SlotId};
+use forebay_ring::{Ack, Claim, ClaimSum, HeldBatch, MessageKind, Offer, ResumedClaim, SUMS_PER_ACK, SlotId};
 use thiserror::Error;
 
 /// Batches whose receipts are kept for a daemon that dies before it made them durable. A daemon forwards receipts at

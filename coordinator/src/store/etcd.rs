@@ -4,8 +4,8 @@
 
 mod election;
 mod layout;
-mod members;
 mod leadership;
+mod members;
 mod transactions;
 mod way;
 
@@ -20,8 +20,8 @@ use tokio::sync::{Notify, mpsc};
 
 use self::election::Election;
 use self::layout::Layout;
-use self::members::Members;
 use self::leadership::Leadership;
+use self::members::Members;
 use self::transactions::Transactions;
 use super::{Store, StoreError};
 use forebay_ledger_client::Address;

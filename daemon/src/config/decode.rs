@@ -1,8 +1,8 @@
 //! `[decode]`: the shared decode pool, and the limits for every picture.
 
-use forebay_pixels::Limits;
 use forebay_pipeline::ByteSize;
 use forebay_pipeline::settings::{DecodeSettings, JpegDecoder, SeekKeeping};
+use forebay_pixels::Limits;
 use serde_json::Value;
 
 use super::lanes;

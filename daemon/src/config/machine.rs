@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use forebay_printable::printable;
-use forebay_ring::numa_nodes;
 use forebay_pipeline::ByteSize;
 use forebay_pipeline::settings::{Mode, Numa};
+use forebay_printable::printable;
+use forebay_ring::numa_nodes;
 use forebay_sources::Options;
 use rustix::system::sysinfo;
 
 use super::mistake::Mistake;
-use super::{Config, Metrics, SourceRights, Environment};
+use super::{Config, Environment, Metrics, SourceRights};
 use crate::group;
 
 /// Longest path of a Unix socket: `sockaddr_un` has 108 bytes, and the last one ends it.

@@ -1,8 +1,8 @@
 //! `[ring]`: how many batches fit in a ring, and the memory of rings.
 
-use forebay_ring::Pages;
 use forebay_pipeline::ByteSize;
 use forebay_pipeline::settings::{Numa, RingSettings};
+use forebay_ring::Pages;
 use serde_json::Value;
 
 use super::table::Table;

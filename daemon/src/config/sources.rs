@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use forebay_printable::printable;
 use forebay_pipeline::ByteSize;
+use forebay_printable::printable;
 use forebay_sources::{DiskCache, ObjectRoots, ReaderFolders};
 use serde_json::Value;
 use thiserror::Error;

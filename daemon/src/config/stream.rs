@@ -14,9 +14,9 @@ mod sharding;
 mod shuffle;
 mod views;
 
-use forebay_pixels::Recipe;
 use forebay_pipeline::keys;
 use forebay_pipeline::settings::{Home, Key, StreamSettings, Who};
+use forebay_pixels::Recipe;
 use serde_json::{Map, Value};
 
 use super::mistake::{Mistake, Mistakes};

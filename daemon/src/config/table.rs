@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use forebay_pixels::{Recipe, View, document};
 use forebay_pipeline::settings::Values;
+use forebay_pixels::{Recipe, View, document};
 use serde_json::{Map, Value};
 
 use super::mistake::Mistake;

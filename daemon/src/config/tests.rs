@@ -9,11 +9,11 @@ mod renamed;
 use std::num::NonZero;
 use std::time::Duration;
 
-use forebay_pixels::{Annotated, Dtype, Input, Layout, Match, Recipe, Transform};
 use forebay_pipeline::ByteSize;
 use forebay_pipeline::settings::{
     AskedPart, CacheKind, CacheSettings, LastBatchPolicy, MaxFailures, OnError, Sharding, Shuffle,
 };
+use forebay_pixels::{Annotated, Dtype, Input, Layout, Match, Recipe, Transform};
 use forebay_sources::Labels;
 use serde_json::json;
 

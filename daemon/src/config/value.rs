@@ -3,9 +3,9 @@
 
 use std::path::PathBuf;
 
-pub(super) use forebay_pixels::document::{choice, flag, shown, whole};
 use forebay_pipeline::ByteSize;
 pub(super) use forebay_pipeline::settings::duration;
+pub(super) use forebay_pixels::document::{choice, flag, shown, whole};
 use serde_json::Value;
 
 pub(super) fn text(value: &Value) -> Result<String, String> {

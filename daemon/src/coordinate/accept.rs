@@ -19,9 +19,9 @@ use tokio_rustls::TlsAcceptor;
 use super::place::{Door, Place, PlaceError};
 use super::refusals::Refusals;
 use crate::accepting::Accepting;
-use crate::descriptors::Shares;
 use crate::connection::Connection;
-use crate::connection_limits::{ConnectionPlace, ConnectionLimits};
+use crate::connection_limits::{ConnectionLimits, ConnectionPlace};
+use crate::descriptors::Shares;
 
 /// Bytes in both directions.
 pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -66,7 +66,12 @@ pub(super) async fn listen(
     Ok((accepted, accepting))
 }
 
-async fn of_network(listener: TcpListener, tls: Option<Arc<ServerTls>>, limits: ConnectionLimits, connections: ConnectionSender) {
+async fn of_network(
+    listener: TcpListener,
+    tls: Option<Arc<ServerTls>>,
+    limits: ConnectionLimits,
+    connections: ConnectionSender,
+) {
     let mut accepting = Accepting::new("the coordinator's address");
     let refusals = Arc::new(Mutex::new(Refusals::default()));
     loop {
@@ -95,7 +100,8 @@ async fn begin(stream: TcpStream, tls: Option<Arc<ServerTls>>, place: Connection
     let Some(tls) = tls else { return Ok(Connection::new(Box::new(stream), ClientIdentity::default(), place)) };
     let stream = TlsAcceptor::from(tls.now()).accept(stream).await?;
     let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
-    let identity = shown.map_or_else(ClientIdentity::default, |own| ClientIdentity::certified(own.clone().into_owned()));
+    let identity =
+        shown.map_or_else(ClientIdentity::default, |own| ClientIdentity::certified(own.clone().into_owned()));
     Ok(Connection::new(Box::new(stream), identity, place))
 }
 
@@ -109,7 +115,8 @@ async fn of_socket(listener: UnixListener, limits: ConnectionLimits, connections
             Ok::<(UnixStream, u32), io::Error>((stream, user))
         };
         let (stream, user) = accepting.next(accept).await;
-        let connection = Connection::new(Box::new(stream) as Box<dyn Wire>, ClientIdentity::default(), room.enter(user));
+        let connection =
+            Connection::new(Box::new(stream) as Box<dyn Wire>, ClientIdentity::default(), room.enter(user));
         if connections.send(Ok(connection)).await.is_err() {
             return;
         }

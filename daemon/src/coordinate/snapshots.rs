@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use forebay_coordinator::{EmbeddedStore, RecoveredStore, Store, StoreFault, StoreSnapshot, take_store_snapshot};
 use forebay_ledger_client::Handle;
-use forebay_plan::RecoveryAudit;
 use forebay_pipeline::threads;
+use forebay_plan::RecoveryAudit;
 use parking_lot::Mutex;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 

@@ -4,13 +4,13 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use forebay_cuda::Uuid;
+use forebay_pipeline::settings::{AskedPart, Mode, Sharding};
+use forebay_pipeline::{Credentials, ResumedClaims, Stream, threads};
 use forebay_plan::check_rank;
 use forebay_proto::v1::LockstepRank;
 use forebay_ring::{
     Attach, Bulk, BulkError, Join, Membership, Memory, MessageKind, Peer, Socket, attach_join, text, text_code,
 };
-use forebay_pipeline::settings::{AskedPart, Mode, Sharding};
-use forebay_pipeline::{Credentials, ResumedClaims, Stream, threads};
 use thiserror::Error;
 
 use crate::config::StreamSection;
@@ -163,7 +163,11 @@ impl Admission<'_> {
     fn resumed_claims(&self, list: Option<OwnedFd>) -> Result<ResumedClaims, AdmissionRefusal> {
         let Some(list) = list else { return Ok(ResumedClaims::default()) };
         let resumed_claims = ResumedClaims::accept(list).map_err(|error| (text_code::PROTOCOL, error.to_string()))?;
-        Ok(if [0, self.streams.incarnation()].contains(&self.head.incarnation) { ResumedClaims::default() } else { resumed_claims })
+        Ok(if [0, self.streams.incarnation()].contains(&self.head.incarnation) {
+            ResumedClaims::default()
+        } else {
+            resumed_claims
+        })
     }
 
     async fn service_stream(&self, given: Option<&[u8]>) -> Result<Entered, AdmissionRefusal> {

@@ -1,8 +1,8 @@
 //! The status and the metric of configured streams that are not open.
 
-use forebay_proto::v1::ClosedStream;
 use forebay_pipeline::settings::AskedPart;
 use forebay_pipeline::{Metric, Samples};
+use forebay_proto::v1::ClosedStream;
 use parking_lot::Mutex;
 
 use super::configuration::Configuration;

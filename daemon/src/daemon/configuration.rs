@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use forebay_printable::printable;
 use forebay_pipeline::settings::{AskedPart, Sharding};
 use forebay_pipeline::{Credentials, Node, threads};
+use forebay_printable::printable;
 use forebay_sources::DiskCache;
 use parking_lot::Mutex;
 use thiserror::Error;
@@ -18,7 +18,7 @@ use super::ledgers::Ledgers;
 use super::node;
 use super::wanted::Wanted;
 use super::{DEFAULT_RUN, DaemonKind, OpenError};
-use crate::config::{CacheSettingError, Config, Mistakes, SourceRights, Environment, UnreadableConfig};
+use crate::config::{CacheSettingError, Config, Environment, Mistakes, SourceRights, UnreadableConfig};
 
 /// Why a configuration was not adopted. Nothing has changed.
 #[derive(Debug, Error)]

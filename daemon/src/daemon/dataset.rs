@@ -7,7 +7,7 @@ use forebay_pipeline::{threads, unnamed};
 use forebay_sources::{DiskCache, IndexChoice, Options, Source, SourceError};
 
 use super::OpenError;
-use crate::config::{Config, SourceRights, StreamSection, Environment};
+use crate::config::{Config, Environment, SourceRights, StreamSection};
 
 /// What the daemon says about each dataset that it opens.
 #[derive(Debug)]

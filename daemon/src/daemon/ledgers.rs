@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use forebay_coordinator::{Coordinator, CoordinatorSettings, EmbeddedStore, StartError, StoreError, monotonic_clock};
 use forebay_ledger_client::{Handle, Outage, Remote, RemoteError};
+use forebay_pipeline::threads;
 use forebay_printable::printable;
 use forebay_proto::v1::NewRunRequest;
-use forebay_pipeline::threads;
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::OnceCell;

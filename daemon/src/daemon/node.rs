@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use forebay_proto::v1::WorkerProcess;
 use forebay_pipeline::Node;
+use forebay_proto::v1::WorkerProcess;
 
 /// The only daemon that has its ledgers. The machine's name does not matter: a container has a new one at each start.
 pub(super) fn local() -> Node {

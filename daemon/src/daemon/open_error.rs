@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use forebay_ledger_client::CallError;
-use forebay_ring::text_code;
 use forebay_pipeline::StreamError;
+use forebay_ring::text_code;
 use forebay_sources::SourceError;
 use thiserror::Error;
 use tokio::task::JoinError;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use forebay_cuda::lane::Refusal;
 use forebay_cuda::lane::gpu::Gpu;
-use forebay_proto::v1::{self as proto, GpuStatus, LaneRefusal, LaneStatus};
 use forebay_pipeline::{
     Caches, Gpus, LaneReport, Metric, Pools, PoolsError, Promises, RingMemory, Samples, SeekStores, SharedResources,
     SwitchedOff, cores, cuda_driver,
 };
+use forebay_proto::v1::{self as proto, GpuStatus, LaneRefusal, LaneStatus};
 
 use crate::config::{Config, Environment, default_threads};
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_ledger_client::Handle;
-use forebay_proto::v1::NewRunRequest;
 use forebay_pipeline::TOLD;
+use forebay_proto::v1::NewRunRequest;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use parking_lot::Mutex;

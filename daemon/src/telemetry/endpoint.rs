@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
+use forebay_pipeline::Registry;
 use forebay_printable::printable;
 use forebay_printable::system_error;
-use forebay_pipeline::Registry;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::CONTENT_TYPE;
@@ -25,8 +25,8 @@ use tokio::net::{TcpListener, UnixListener};
 
 use crate::accepting::Accepting;
 use crate::config::Metrics;
-use crate::descriptors::Shares;
 use crate::connection_limits::ConnectionPlace;
+use crate::descriptors::Shares;
 
 /// A bound socket that is not served yet: binding can fail before anything else has started. A Unix socket's name is removed
 /// when it is dropped.

@@ -6,7 +6,7 @@ use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, BadRecord, Cause, GroupKey, GroupReceipt, Range, ReturnedRange};
 use forebay_ring::{Ack, Adopted, Claim, ClaimSum, ConsumerId, HeldBatch};
 
-use super::held_claim::{ResumedBatch, HeldClaim};
+use super::held_claim::{HeldClaim, ResumedBatch};
 use crate::handover::FinishedBatch;
 use crate::outcomes::BatchReceipts;
 use crate::receipt::{group_receipt, receipt, seen};

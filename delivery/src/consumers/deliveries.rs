@@ -24,7 +24,7 @@ use forebay_ring::{
 
 use super::claims::{BatchClaims, Claims, Receipts};
 use super::epoch_end::EpochEnd;
-use super::held_claim::{ResumedBatch, HeldClaim};
+use super::held_claim::{HeldClaim, ResumedBatch};
 use super::parts::{DeliveryRules, EpochTerms};
 use crate::handover::FinishedBatch;
 use crate::settings::Mode;

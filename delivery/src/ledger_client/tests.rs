@@ -77,7 +77,7 @@ impl Site {
 /// What the ring's thread was told of leases until now.
 fn said(inbox: &Inbox) -> Vec<LedgerEvent> {
     let word = |note| if let InboxMessage::Ledger(word) = note { Some(word) } else { None };
-    inbox.notes().unwrap().into_iter().filter_map(word).collect()
+    inbox.messages().unwrap().into_iter().filter_map(word).collect()
 }
 
 async fn lease(worker: &LedgerClient) -> Lease {

@@ -32,14 +32,14 @@ pub(crate) async fn forward(ledger: &LedgerClient, mut outcomes: OutcomeReceiver
             Some(at) => match timeout_at(at, outcomes.recv()).await {
                 Ok(next) => next,
                 Err(_elapsed) => {
-                    pending.resumed(ledger).await?;
+                    pending.send(ledger).await?;
                     deadline = None;
                     continue;
                 }
             },
         };
         let Some(outcome) = next else {
-            return pending.resumed(ledger).await;
+            return pending.send(ledger).await;
         };
         let mut urgent = pending.add(outcome);
         // Reports that wait already go into the same request, so that one commit carries a whole folder of bad files. But
@@ -51,7 +51,7 @@ pub(crate) async fn forward(ledger: &LedgerClient, mut outcomes: OutcomeReceiver
             urgent |= pending.add(outcome);
         }
         if urgent || pending.len() >= MOST {
-            pending.resumed(ledger).await?;
+            pending.send(ledger).await?;
             deadline = None;
         } else {
             deadline.get_or_insert_with(|| Instant::now() + GATHER);

@@ -13,8 +13,8 @@ use super::NO_SIZE;
 use crate::address::Address;
 use crate::index_blocks::{BadIndex, IndexBlocks};
 use crate::paths::{Paths, RecordPaths, escapes};
-use crate::values::Values;
 use crate::sentinels::Sentinels;
+use crate::values::Values;
 
 /// Files below a root, in order.
 #[derive(Debug)]

@@ -14,7 +14,12 @@ pub(super) const NAME_LEN: usize = 200;
 const PROCESS_LEN: usize = 256;
 
 /// The plan of a new ledger. The shards of a stream share one table of grains.
-pub(super) fn plan(registry: &Registry, stream: &str, request: &OpenRequest, spec: &LedgerSpec) -> Result<Plan, SpecError> {
+pub(super) fn plan(
+    registry: &Registry,
+    stream: &str,
+    request: &OpenRequest,
+    spec: &LedgerSpec,
+) -> Result<Plan, SpecError> {
     let shared = registry.of_stream(stream).find_map(|(_, ledger)| ledger.plan().grains().cloned());
     let table = match (shared, &request.grains) {
         (Some(table), _) => Some(table),

@@ -11,9 +11,9 @@ use reqwest::Url;
 
 use crate::faults::Fault;
 use crate::google::file;
+use crate::object_map::ObjectMap;
 use crate::s3::{noise, quick, read};
 use crate::server::Server;
-use crate::object_map::ObjectMap;
 
 fn start(object_map: &ObjectMap) -> Server {
     let object_map = object_map.clone();

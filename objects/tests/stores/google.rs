@@ -11,9 +11,9 @@ use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
 use crate::faults::Fault;
+use crate::object_map::{ObjectMap, etag, range};
 use crate::s3::{noise, quick, read};
 use crate::server::Server;
-use crate::object_map::{ObjectMap, etag, range};
 
 fn start(object_map: &ObjectMap) -> Server {
     let object_map = object_map.clone();

@@ -10,9 +10,9 @@ use hyper::{Method, Request, Response, StatusCode};
 use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 
+use crate::object_map::range;
 use crate::s3::quick;
 use crate::server::Server;
-use crate::object_map::range;
 
 pub(crate) const TOKEN: &str = "hf_hunter2";
 /// Entries of one page of a list.

@@ -12,8 +12,8 @@ use s3s::dto;
 use s3s::service::S3ServiceBuilder;
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
-use crate::server::{Handler, Server};
 use crate::object_map::{ObjectMap, etag};
+use crate::server::{Handler, Server};
 
 const BUCKET: &str = "pictures";
 pub(crate) const KEY_ID: &str = "AKIDEXAMPLE";

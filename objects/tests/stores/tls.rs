@@ -11,9 +11,9 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 use tempfile::TempDir;
 use tokio_rustls::TlsAcceptor;
 
+use crate::object_map::ObjectMap;
 use crate::s3::{quick, read};
 use crate::server::Server;
-use crate::object_map::ObjectMap;
 use crate::web::{Manners, handler};
 
 /// A server with a certificate of its own for `localhost`.

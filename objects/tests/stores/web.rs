@@ -11,9 +11,9 @@ use hyper::header::{
 use hyper::{Method, Request, Response, StatusCode};
 
 use crate::faults::{Event, Fault};
+use crate::object_map::{ObjectMap, etag, range};
 use crate::s3::{impatient, noise, quick, read};
 use crate::server::{Handler, Server};
-use crate::object_map::{ObjectMap, etag, range};
 
 /// What a server of files can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use forebay_proto::Turn;
 use forebay_ring::Claim;
 
 use crate::batch::form::Form;
-use crate::record::{BadRecord, Position};
 use crate::batch_metadata::{BatchMetadata, MetadataPlaces};
+use crate::record::{BadRecord, Position};
 
 /// A batch in the making.
 #[derive(Debug)]

@@ -6,10 +6,10 @@ use crossbeam_channel as channel;
 use forebay_delivery::Handover;
 
 use crate::batch::outlet::Outlet;
+use crate::batch_metadata::{MixedLabels, SettledBatch};
 use crate::decode::mixing::{MixedBatch, Mixer};
 use crate::meter::Meter;
 use crate::publish::publish;
-use crate::batch_metadata::{MixedLabels, SettledBatch};
 use crate::targets::TargetWriter;
 
 /// What finishes settled batches.

@@ -7,11 +7,11 @@ use forebay_pixels::Origin;
 use forebay_ring::SlotMut;
 
 use crate::batch::slots::Slots;
+use crate::batch_metadata::{BatchMetadata, SettledBatch};
 use crate::decode::Done;
 use crate::mosaic::PlacePartners;
 use crate::place::At;
 use crate::reason::Reason;
-use crate::batch_metadata::{SettledBatch, BatchMetadata};
 
 /// The stage's slots, by the batches in them.
 #[derive(Debug)]

@@ -30,8 +30,8 @@ use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::{Decoding, GpuLanes, MakeDecode, ORIGIN, Picture, Pool};
 use crate::follow::FollowSettings;
 use crate::meter::Meter;
-use crate::prefetch::readahead::Span;
 use crate::prefetch::memory_source::MemorySource;
+use crate::prefetch::readahead::Span;
 use crate::prefetch::{self, Patience, Prefetch};
 use crate::record::Input;
 use crate::settings::OnError;
@@ -120,16 +120,8 @@ impl Setup {
         let targets = if self.mixing.is_some() { targets.with_mixing().unwrap() } else { targets };
         let (schema, rooms) = (targets.schema().clone(), targets.rooms());
         let geometry = Geometry::with_columns(shape, self.slots, schema, &rooms).unwrap();
-        let region = Region::create(geometry, 1, 0).unwrap();
         let ((free, slots), (gave_way, given)) = (channel::unbounded(), channel::unbounded());
-        for slot in 0..self.slots {
-            region.populate(slot).unwrap();
-            let mut right = region.slot(slot).unwrap();
-            for place in 0..4 {
-                right.place_mut(place).fill(0xEE);
-            }
-            free.send(right).unwrap();
-        }
+        let region = used_slots(geometry, self.slots, &free);
         let read_timeout = self.read_timeout;
         let settings = prefetch::ReadAheadSettings { threads: 2, requests: 1, budget: 1 << 20, read_timeout };
         let prefetch = Prefetch::start(Arc::clone(&source), None, None, settings, 0).unwrap();
@@ -201,7 +193,21 @@ impl Setup {
     }
 }
 
-/// What stands in a published batch: pixels, records, mask.
+/// Slots with other bytes than those of a batch, and the rights to them.
+fn used_slots(geometry: Geometry, slots: u32, free: &channel::Sender<SlotMut>) -> Region {
+    let region = Region::create(geometry, 1, 0).unwrap();
+    for slot in 0..slots {
+        region.populate(slot).unwrap();
+        let mut right = region.slot(slot).unwrap();
+        for place in 0..4 {
+            right.place_mut(place).fill(0xEE);
+        }
+        free.send(right).unwrap();
+    }
+    region
+}
+
+/// What is in a published batch: pixels, records, mask.
 type Seen = (Vec<u8>, Vec<i64>, Vec<u8>);
 
 impl Bench {

@@ -9,7 +9,7 @@ use forebay_cuda::lane::self_test::self_test;
 use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::schedule::LaneId;
 
-use crate::decode::work_queue::{WorkQueue, Group};
+use crate::decode::work_queue::{Group, WorkQueue};
 use crate::last_resort::{broken, unfixed};
 use crate::watch::Watched;
 

@@ -15,10 +15,10 @@ use forebay_ring::Memory;
 use thiserror::Error;
 
 use crate::cores::Near;
-use crate::decode::work_queue::{WorkQueue, GpuLane, LaneChoice};
 use crate::decode::lane_thread::LaneThread;
 use crate::decode::lane_workers::{NoWorkers, workers};
 use crate::decode::switched_off::SwitchedOff;
+use crate::decode::work_queue::{GpuLane, LaneChoice, WorkQueue};
 use crate::gpu_threads::GpuThreads;
 use crate::memory::{Promisee, Promises};
 use crate::settings::{DecodeSettings, Lanes};

@@ -10,10 +10,10 @@ use crossbeam_channel as channel;
 use forebay_pixels::{Draw, Mixing, PlaceForm};
 
 use super::panic_text;
+use crate::batch_metadata::{BatchMetadata, MixedLabels, SettledBatch};
 use crate::decode::Pool;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::SMALL;
-use crate::batch_metadata::{MixedLabels, SettledBatch, BatchMetadata};
 
 /// How the batches of a stream are mixed.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,7 +122,8 @@ impl MixSettings {
     fn mix(&self, metadata: &BatchMetadata, images: &mut [u8], len: usize, spare: &mut Vec<u8>) -> MixedLabels {
         let mut mixed =
             MixedLabels { labels: metadata.places.labels.clone(), weights: vec![1.0; metadata.places.labels.len()] };
-        let own: Vec<usize> = (0..metadata.places.mask.len()).filter(|&place| metadata.places.mask[place] == 1).collect();
+        let own: Vec<usize> =
+            (0..metadata.places.mask.len()).filter(|&place| metadata.places.mask[place] == 1).collect();
         let [first, .., last] = own[..] else { return mixed };
         let mut mix = |place: usize, other: usize, picture: &mut [u8], other_picture: &[u8]| {
             let turn = metadata.places.turn(if self.per_batch { first } else { place });
@@ -152,8 +153,8 @@ mod tests {
     use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
 
     use super::*;
-    use crate::decode::{GpuLanes, MakeDecode};
     use crate::batch_metadata::MetadataPlaces;
+    use crate::decode::{GpuLanes, MakeDecode};
 
     const LEN: usize = 24;
 

@@ -19,6 +19,7 @@ use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, View};
 use forebay_sources::{Locator, MaskColumn, ReadError, RecordParts, Source};
 
 use super::*;
+use crate::batch_metadata::{BatchMetadata, MetadataPlaces, SettledBatch};
 use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
@@ -31,7 +32,6 @@ use crate::prefetch::memory_source;
 use crate::publish::publish;
 use crate::record::EpochTurn;
 use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
-use crate::batch_metadata::{SettledBatch, BatchMetadata, MetadataPlaces};
 use crate::targets::Targets;
 
 mod poses;

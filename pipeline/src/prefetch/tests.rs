@@ -6,8 +6,8 @@ use std::thread;
 
 use forebay_proto::Turn;
 
-use super::readahead::MOST_AHEAD;
 use super::memory_source::MemorySource;
+use super::readahead::MOST_AHEAD;
 use super::*;
 use crate::cache::Keep;
 use crate::cache::admission::OVERHEAD;

@@ -19,10 +19,10 @@ use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
 use crate::stream::elsewhere::ToldOfFailure;
 use crate::stream::order::StreamOrder;
-use crate::stream::stages::Stages;
 use crate::stream::resources::SharedResources;
 use crate::stream::rings::{Rings, Site};
-use crate::stream::{Identity, Stream, StreamError, elsewhere, idle, summary, policies};
+use crate::stream::stages::Stages;
+use crate::stream::{Identity, Stream, StreamError, elsewhere, idle, policies, summary};
 use crate::targets::Targets;
 use crate::{box_column, follow, incarnation, last_resort, threads};
 

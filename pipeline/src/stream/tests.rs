@@ -148,7 +148,8 @@ impl TestStream {
         socket.wait(None).unwrap();
         socket.recv(&mut vec![0; PACKET_LEN]).unwrap();
         let peer = Peer::of(&socket).unwrap();
-        let (credits, membership, resumed_claims) = (Options::default().credits, Membership::default(), ResumedClaims::default());
+        let (credits, membership, resumed_claims) =
+            (Options::default().credits, Membership::default(), ResumedClaims::default());
         let request = AttachRequest { number: 7, protocol: PROTOCOL, credits, membership, resumed_claims };
         self.runtime.block_on(self.stream.attach(socket, peer, request));
         trainer.join().unwrap().unwrap()
@@ -164,9 +165,10 @@ impl Vast {
     /// Two epochs in random order, in batches of [`BATCH`].
     fn open() -> Self {
         let source = Arc::new(Synthetic::default());
-        let test_stream = TestStream::open(Arc::clone(&source) as Arc<dyn Source>, PrefetchSettings::default(), |settings| {
-            (settings.shuffle, settings.seed, settings.epochs) = (Shuffle::Records, 7, Some(2));
-        });
+        let test_stream =
+            TestStream::open(Arc::clone(&source) as Arc<dyn Source>, PrefetchSettings::default(), |settings| {
+                (settings.shuffle, settings.seed, settings.epochs) = (Shuffle::Records, 7, Some(2));
+            });
         let spec = LedgerSpec {
             fingerprint: source.fingerprint().to_vec(),
             records: RECORDS,

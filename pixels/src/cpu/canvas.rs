@@ -9,9 +9,9 @@ use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::operation::{Operation, Scratch, Workpiece};
 use crate::picture::KeptPicture;
-use crate::transform_list::TransformList;
 use crate::plan::stage::{Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
+use crate::transform_list::TransformList;
 
 /// Memory that one buffer keeps from picture to picture; more is given back after the picture that needed it, since it is
 /// counted for the time of that picture alone.

@@ -15,10 +15,10 @@ use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
 use crate::origin::Origin;
-use crate::transform_list::{Input, TransformList};
 use crate::plan::stage::{self, Grid, Stage};
 use crate::plan::{Plan, Rect};
 use crate::scale::Scale;
+use crate::transform_list::{Input, TransformList};
 
 /// A file to decode, and its seek points if there are any.
 pub(super) struct PictureFile<'a> {

@@ -1,7 +1,7 @@
 //! Results of pipelines, which have the size that the pipeline gives them.
 
-use crate::transform_list::TransformList;
 use crate::plan::Rect;
+use crate::transform_list::TransformList;
 
 /// What a pipeline has made of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]

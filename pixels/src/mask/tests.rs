@@ -12,13 +12,13 @@ use crate::matching::Match;
 use crate::operation::{Affine, Grayscale, Operation, Perspective, Rotate};
 use crate::orientation::Orientation;
 use crate::output::Output;
-use crate::transform_list::Input;
 use crate::plan::{Rect, Step, Turned};
 use crate::sample::{mask_png, mask_png_of};
 use crate::transform::shape::Size;
 use crate::transform::{
     CenterCrop, Pad, RandomHorizontalFlip, RandomResizedCrop, RandomVerticalFlip, Resize, Transform,
 };
+use crate::transform_list::Input;
 
 /// A mask as rows of numbers; -1 is the border.
 type Rows = Vec<Vec<i32>>;

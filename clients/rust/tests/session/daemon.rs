@@ -16,8 +16,8 @@ use std::thread::JoinHandle;
 
 use forebay_proto::{RecordSum, v1};
 use forebay_ring::{
-    Action, BatchId, Claim, ConsumerId, Dtype, Exchange, Geometry, ResumedClaim, HeldBatch, Layout, Listener, Message,
-    MessageKind, Number, Offer, PACKET_LEN, Pixels, Received, Region, Sent, Shape, SlotId, Socket, packet,
+    Action, BatchId, Claim, ConsumerId, Dtype, Exchange, Geometry, HeldBatch, Layout, Listener, Message, MessageKind,
+    Number, Offer, PACKET_LEN, Pixels, Received, Region, ResumedClaim, Sent, Shape, SlotId, Socket, packet,
 };
 use parking_lot::Mutex;
 

@@ -13,8 +13,8 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 use super::EtcdSettings;
-use super::members::{CallFault, Members};
 use super::leadership::{Lead, Leadership, boot_time, sure_until};
+use super::members::{CallFault, Members};
 use super::transactions::{equal, operation};
 
 /// Most time between two checks of the leader.

@@ -12,8 +12,8 @@ use forebay_proto::etcd::{
 };
 
 use super::layout::{self, Attempt, Layout, Operation, StoreHead};
-use super::members::{CallFault, Members};
 use super::leadership::Leadership;
+use super::members::{CallFault, Members};
 use crate::store::StoreError;
 
 /// Keys of one answer. Values are at most 256 KiB.

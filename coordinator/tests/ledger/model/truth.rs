@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forebay_coordinator::suite::{Invariant, Place, LedgerObserver};
+use forebay_coordinator::suite::{Invariant, LedgerObserver, Place};
 use forebay_proto::v1::Lease;
 
 use super::{Before, EPOCHS};

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use forebay_pixels::document::LISTS;
 use forebay_pipeline::settings::Who;
+use forebay_pixels::document::LISTS;
 use serde_json::{Map, Value};
 
 use super::super::mistake::Mistake;

@@ -1,8 +1,8 @@
 //! `cache`: which form of a dataset is kept in memory for later epochs.
 
-use forebay_pixels::Recipe;
 use forebay_pipeline::keys;
 use forebay_pipeline::settings::{CacheKind, CacheSettings, Key};
+use forebay_pixels::Recipe;
 
 use super::super::table::Table;
 use super::super::value::{choice, size, whole};

@@ -79,8 +79,8 @@ fn comment(text: &str) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use forebay_pixels::document;
     use forebay_pipeline::settings::Home;
+    use forebay_pixels::document;
 
     use super::super::{StreamSection, Writer};
     use super::*;

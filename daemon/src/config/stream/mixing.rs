@@ -1,8 +1,8 @@
 //! `mixing` and `mixing_per_batch`: how pictures of a finished batch are mixed.
 
-use forebay_pixels::Mixing;
 use forebay_pipeline::keys;
 use forebay_pipeline::settings::{Home, Key};
+use forebay_pixels::Mixing;
 
 use super::super::table::Table;
 use super::super::value::{flag, shown};

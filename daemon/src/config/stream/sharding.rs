@@ -1,9 +1,9 @@
 //! Which worker reads which records: `assignment`, with the keys of shards and of lockstep.
 
-use forebay_plan::check_rank;
-use forebay_proto::v1::LockstepRank;
 use forebay_pipeline::keys;
 use forebay_pipeline::settings::{AskedPart, Home, Key, Sharding, Who};
+use forebay_plan::check_rank;
+use forebay_proto::v1::LockstepRank;
 
 use super::Writer;
 use crate::config::table::Table;

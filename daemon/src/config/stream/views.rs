@@ -1,8 +1,8 @@
 //! `views`: what else is made of each picture.
 
-use forebay_pixels::{MOST_VIEWS, Recipe, View};
 use forebay_pipeline::keys;
 use forebay_pipeline::settings::Key;
+use forebay_pixels::{MOST_VIEWS, Recipe, View};
 
 use super::super::table::Table;
 

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_proto::v1::NewRunRequest;
 use forebay_pipeline::settings::{AskedPart, Placement};
 use forebay_pipeline::{Credentials, PixelPlace, Stream, Surplus, threads};
+use forebay_proto::v1::NewRunRequest;
 
 use super::Streams;
 use crate::daemon::gates::StreamKey;

@@ -15,8 +15,8 @@ use forebay_ring::{Ack, BatchId, Claim, ClaimSum, ConsumerId, HeldBatch, Join, M
 use proptest::prelude::*;
 use tokio::sync::oneshot;
 
-use super::{BatchClaims, Effect, Deliveries, Receipts};
-use crate::consumers::{ResumedBatch, HeldClaim, Inbox, InboxMessage};
+use super::{BatchClaims, Deliveries, Effect, Receipts};
+use crate::consumers::{HeldClaim, Inbox, InboxMessage, ResumedBatch};
 use crate::ledger_client::LedgerClient;
 use crate::ledger_event::LedgerEvent;
 use crate::outcomes::{DeliveryOutcome, OutcomeSender};

@@ -7,7 +7,9 @@ fn progress(floor: u64) -> InboxMessage {
 }
 
 fn bad(scene: &Scene, epoch: u64, record: u64) {
-    scene.outbox.post(InboxMessage::Batch(Handover::Bad { epoch, reason: format!("record {record} (x.jpg): it is empty") }));
+    scene
+        .outbox
+        .post(InboxMessage::Batch(Handover::Bad { epoch, reason: format!("record {record} (x.jpg): it is empty") }));
 }
 
 /// The next words for the user, or the end of an epoch.

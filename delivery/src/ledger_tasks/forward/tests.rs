@@ -73,7 +73,7 @@ impl Story {
             InboxMessage::Ledger(word) if !matches!(word, LedgerEvent::Deadline(_)) => Some(word),
             _ => None,
         };
-        self.inbox.notes().unwrap().into_iter().filter_map(answer).collect()
+        self.inbox.messages().unwrap().into_iter().filter_map(answer).collect()
     }
 
     async fn epochs(&self) -> Vec<EpochTally> {

@@ -76,8 +76,7 @@ impl Border {
             let trainer = &mut self.trainers[number];
             trainer.offered.clear();
             trainer.views.clear();
-            trainer.hand =
-                trainer.hand.take().filter(|_| is_let_in).map(|held| HeldBatch::resumed(held.seq, held.seq));
+            trainer.hand = trainer.hand.take().filter(|_| is_let_in).map(|held| HeldBatch::resumed(held.seq, held.seq));
             if let Some(held) = trainer.hand {
                 let epoch = self.batches[&held.seq][0].0;
                 self.exchange.adopt(consumer(number), held.seq, BatchId { seq: held.seq, epoch });

@@ -47,8 +47,14 @@ impl ZipWriter {
         let stored = if method == 8 { deflate(content) } else { content.to_vec() };
         let int = |len: usize| u32::try_from(len).unwrap();
         let header = int(self.bytes.len());
-        let mut said =
-            MemberHeader { flags: 0, method, stored: int(stored.len()), len: int(content.len()), attributes: 0, header };
+        let mut said = MemberHeader {
+            flags: 0,
+            method,
+            stored: int(stored.len()),
+            len: int(content.len()),
+            attributes: 0,
+            header,
+        };
         let name_len = u16::try_from(name.len()).unwrap().to_le_bytes();
         self.bytes.extend(b"PK\x03\x04\x14\0\0\0");
         self.bytes.extend(method.to_le_bytes());

@@ -2,9 +2,9 @@
 
 use forebay_proto::Turn;
 
+use crate::batch_metadata::BatchMetadata;
 use crate::place::At;
 use crate::record::{BadRecord, Position};
-use crate::batch_metadata::BatchMetadata;
 
 /// What is to be done next.
 #[derive(Clone, Debug, PartialEq, Eq)]

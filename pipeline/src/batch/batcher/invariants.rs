@@ -8,9 +8,9 @@ use super::model::{EPOCHS, Setting, World};
 use super::tests::wrong;
 use super::*;
 use crate::batch::form::Form;
+use crate::batch_metadata::BatchMetadata;
 use crate::decode::ORIGIN;
 use crate::settings::OnError;
-use crate::batch_metadata::BatchMetadata;
 
 prop_compose! {
     fn settings(fixed: bool)(

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::tests::wrong;
 use super::*;
 use crate::batch::form::Form;
-use crate::decode::ORIGIN;
 use crate::batch_metadata::BatchMetadata;
+use crate::decode::ORIGIN;
 
 /// What a place shows; not in the map: what an earlier batch left there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use forebay_ring::Claim;
 
 use super::*;
 use crate::batch::form::Form;
+use crate::batch_metadata::BatchMetadata;
 use crate::decode::ORIGIN;
 use crate::settings::OnError;
-use crate::batch_metadata::BatchMetadata;
 
 /// What is wrong with a bad record, and where it is.
 pub(super) fn wrong() -> (Locator, Reason) {
@@ -85,7 +85,8 @@ fn rule_36_what_fills_no_batch_is_given_up_when_all_others_are_published() {
     assert_eq!(actions(&mut batcher), [], "the first batch is not there yet");
     batcher.outcome(waits, Ok(ORIGIN));
     let told = actions(&mut batcher);
-    let [Action::Publish(metadata), Action::Discard { batch: 1 }, Action::Settled { epoch: 0, tail }] = &told[..] else {
+    let [Action::Publish(metadata), Action::Discard { batch: 1 }, Action::Settled { epoch: 0, tail }] = &told[..]
+    else {
         panic!("{told:?}")
     };
     assert_eq!((metadata.batch, &tail[..]), (0, &[position(4), position(5)][..]));
@@ -238,7 +239,11 @@ fn rule_7_a_dynamic_batch_without_one_good_record_takes_the_next_ones_also_with_
         assert_eq!(actions(&mut batcher), (0..4).map(nack).collect::<Vec<_>>(), "{on_error:?}");
         good(&mut batcher, 4..8);
         let (_, metadata) = published(&mut batcher);
-        assert_eq!((metadata.places.records, metadata.places.mask), (vec![104, 105, 106, 107], vec![1; 4]), "{on_error:?}");
+        assert_eq!(
+            (metadata.places.records, metadata.places.mask),
+            (vec![104, 105, 106, 107], vec![1; 4]),
+            "{on_error:?}"
+        );
         (8..13).for_each(|index| bad(&mut batcher, index));
         batcher.end(0);
         let published = actions(&mut batcher).into_iter().any(|action| matches!(action, Action::Publish(_)));

@@ -88,7 +88,8 @@ impl Source for Posted {
 
 #[test]
 fn rule_54_a_run_by_requests_delivers_every_record_in_order_also_after_a_restore() {
-    let test_stream = TestStream::open(Arc::new(Posted::new()), PrefetchSettings::default(), |settings| settings.epochs = Some(1));
+    let test_stream =
+        TestStream::open(Arc::new(Posted::new()), PrefetchSettings::default(), |settings| settings.epochs = Some(1));
     let folder = tempfile::tempdir().unwrap();
     let mut trainer = test_stream.attach(folder.path());
     let seen: Vec<u64> = (0..10).flat_map(|_| batch(&mut trainer)).collect();

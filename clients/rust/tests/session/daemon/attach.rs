@@ -3,7 +3,9 @@
 use std::os::fd::OwnedFd;
 
 use forebay_proto::v1;
-use forebay_ring::{Attach, BatchId, Bulk, ResumedClaim, Membership, MessageKind, PROTOCOL, Pixels, Welcome, packet, text};
+use forebay_ring::{
+    Attach, BatchId, Bulk, Membership, MessageKind, PROTOCOL, Pixels, ResumedClaim, Welcome, packet, text,
+};
 use prost::Message as _;
 
 use super::{Server, send};
@@ -26,7 +28,8 @@ impl Server {
             .credits;
         if let Some(resume) = resume {
             let bytes = Bulk::accept(resume).unwrap().read(1 << 20).unwrap();
-            let list: Vec<ResumedClaim> = bytes.chunks_exact(size_of::<ResumedClaim>()).map(bytemuck::pod_read_unaligned).collect();
+            let list: Vec<ResumedClaim> =
+                bytes.chunks_exact(size_of::<ResumedClaim>()).map(bytemuck::pod_read_unaligned).collect();
             for item in &list {
                 let first = item.lease & 0xffff_ffff;
                 self.todo.remove(&(item.epoch, first));

@@ -9,14 +9,14 @@ use forebay_proto::v1::{Lease, Verdict};
 use super::daemon::SimulatedDaemon;
 use super::stored::Stored;
 use super::wire::{Answer, Ask, Message, Told};
-use crate::suite::{Invariant, Place, Violation, Visits, LedgerObserver};
+use crate::suite::{Invariant, LedgerObserver, Place, Violation, Visits};
 use forebay_ledger_client::CallError;
 
 /// See the module.
 pub(super) struct Observer {
     plan: Plan,
     epochs: u64,
-    ledger_observer: LedgerObserver,
+    history: LedgerObserver,
     pub(super) stored: Stored,
     leases: BTreeMap<u64, Lease>,
     /// Positions that a receipt has named, whatever became of it.
@@ -42,7 +42,7 @@ impl Observer {
         Self {
             plan,
             epochs,
-            ledger_observer: LedgerObserver::default(),
+            history: LedgerObserver::default(),
             stored: Stored::default(),
             leases: BTreeMap::new(),
             asked: BTreeSet::new(),
@@ -72,13 +72,13 @@ impl Observer {
             self.answered(message, answer, daemons)?;
         }
         let stored = Stored::read(documents)?;
-        self.ledger_observer.keep(|place, lease, _| stored.held.get(place).is_some_and(|(id, _)| *id == lease));
+        self.history.keep(|place, lease, _| stored.held.get(place).is_some_and(|(id, _)| *id == lease));
         let mut fresh: Vec<(Lease, usize)> =
             stored.leases.values().filter(|(lease, _)| self.leases.get(&lease.id) != Some(lease)).copied().collect();
         fresh.retain(|(lease, _)| self.is_fresh(lease));
         fresh.sort_by_key(|(lease, _)| (lease.epoch, lease.start));
         for (lease, worker) in fresh {
-            self.ledger_observer.granted(worker, &lease)?;
+            self.history.granted(worker, &lease)?;
             let issued = self.issued.entry(lease.epoch).or_default();
             // What was granted and came back in one turn is not among the leases.
             while stored.open.contains(&(lease.epoch, *issued)) {
@@ -114,7 +114,7 @@ impl Observer {
                     let (epoch, positions) = (lease.epoch, lease.start + range.start..lease.start + range.end);
                     self.asked.extend(positions.clone().map(|position| (epoch, position)));
                     if verdicts.get(number) == Some(&Verdict::Accepted) && !is_counted {
-                        self.ledger_observer.accepted(item.lease, epoch, positions.clone())?;
+                        self.history.accepted(item.lease, epoch, positions.clone())?;
                         self.accepted_in.extend(positions.map(|position| ((epoch, position), item.lease)));
                     }
                 }
@@ -142,7 +142,7 @@ impl Observer {
 
     /// What was accepted is complete, and nothing else is.
     fn check_complete(&mut self) -> Result<(), Violation> {
-        for place in self.ledger_observer.done() {
+        for place in self.history.done() {
             let is_stored = self.stored.is_complete(*place);
             Invariant::Durable.check(is_stored, || format!("{place:?} was accepted, and the store does not know"))?;
         }
@@ -189,7 +189,7 @@ impl Observer {
         for place in positions.map(|position| (epoch, position)) {
             // One that was replaced offers what it has until it hears of that.
             if self.stored.incarnations.get(&from.worker) == Some(&from.incarnation) {
-                let is_done = self.ledger_observer.done().contains(&place);
+                let is_done = self.history.done().contains(&place);
                 Invariant::RepeatsExplained
                     .check(!is_done, || format!("{place:?} is delivered in lease {lease}, and was accepted before"))?;
                 let owner = self.stored.held.get(&place);

@@ -1,8 +1,8 @@
 //! What the model requires of a published batch: which picture each place shows, and what its claims say.
 
 use super::*;
-use crate::settings::OnError;
 use crate::batch_metadata::BatchMetadata;
+use crate::settings::OnError;
 
 impl World {
     pub(super) fn publish(&mut self, metadata: BatchMetadata) {
@@ -24,11 +24,16 @@ impl World {
             match pixels {
                 Some(Pixels::Of(record)) => {
                     assert!(
-                        metadata.places.records[at] == -1 || metadata.places.records[at] == i64::try_from(record).unwrap()
+                        metadata.places.records[at] == -1
+                            || metadata.places.records[at] == i64::try_from(record).unwrap()
                     );
                     assert!(self.is_good(record));
                     assert_eq!(metadata.places.labels[at], label(record));
-                    assert_eq!(metadata.places.origins[at], Some(origin(record)), "rule 45: of the picture that is shown");
+                    assert_eq!(
+                        metadata.places.origins[at],
+                        Some(origin(record)),
+                        "rule 45: of the picture that is shown"
+                    );
                 }
                 Some(Pixels::Black) => {
                     assert_eq!(
@@ -50,7 +55,8 @@ impl World {
         }
         assert_eq!(claims.next(), None, "a copy carries no claim");
         let bare: HashSet<(u64, u64)> = of(1).collect();
-        let bad: HashSet<(u64, u64)> = metadata.bad.iter().map(|bad| (bad.position.lease, bad.position.offset)).collect();
+        let bad: HashSet<(u64, u64)> =
+            metadata.bad.iter().map(|bad| (bad.position.lease, bad.position.offset)).collect();
         for at in &bare {
             let position = *self.given.iter().find(|position| (position.lease, position.offset) == *at).unwrap();
             assert_eq!(bad.contains(at), position.index < self.records(), "a record is bad, or there is none");
@@ -101,7 +107,8 @@ impl World {
 /// Rule 7: the nearest earlier good record of the batch, else the next one. The first copies of an epoch's last batch are good
 /// ones as well, if their record can be read.
 fn replacement(metadata: &BatchMetadata, own: usize, at: usize) -> i64 {
-    let good = |other: &usize| metadata.places.mask[*other] == 1 || *other >= own && metadata.places.records[*other] >= 0;
+    let good =
+        |other: &usize| metadata.places.mask[*other] == 1 || *other >= own && metadata.places.records[*other] >= 0;
     let found = (0..at).rev().find(good).or_else(|| (at..metadata.places.records.len()).find(good));
     found.map_or(-1, |other| metadata.places.records[other])
 }

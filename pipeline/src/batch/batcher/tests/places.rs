@@ -70,7 +70,10 @@ fn rule_7_skip_in_a_static_epoch_repeats_the_nearest_earlier_picture_as_no_recor
     good(&mut batcher, 3..4);
     let (before, metadata) = published(&mut batcher);
     assert_eq!(before, [copy((0, 1), (0, 2))], "the record is quarantined with its batch");
-    assert_eq!((metadata.places.records, metadata.places.mask, metadata.valid), (vec![100, 101, -1, 103], vec![1, 1, 0, 1], 3));
+    assert_eq!(
+        (metadata.places.records, metadata.places.mask, metadata.valid),
+        (vec![100, 101, -1, 103], vec![1, 1, 0, 1], 3)
+    );
     assert_eq!(metadata.places.labels, [7; 4]);
     assert_eq!(metadata.claims, [Claim::new(0, 0, 2), Claim::new(0, 3, 1), Claim::bare(0, 2, 1)]);
     let (locator, reason) = wrong();
@@ -86,7 +89,10 @@ fn rule_13_a_static_epoch_ends_with_copies_that_are_not_acked() {
     batcher.bare(position(6));
     let (before, metadata) = published(&mut batcher);
     assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
-    assert_eq!((metadata.places.records, metadata.places.mask, metadata.shown), (vec![104, 105, 105, 105], vec![1, 1, 0, 0], 4));
+    assert_eq!(
+        (metadata.places.records, metadata.places.mask, metadata.shown),
+        (vec![104, 105, 105, 105], vec![1, 1, 0, 0], 4)
+    );
     assert_eq!(metadata.claims, [Claim::new(0, 4, 2), Claim::bare(1, 0, 1)]);
     assert_eq!(batcher.close(), []);
 }
@@ -152,8 +158,8 @@ fn rule_13_drop_acks_the_rest_of_a_static_epoch_at_its_end() {
 
 #[test]
 fn rule_7_a_static_stream_that_fails_quarantines_what_its_last_batches_were_to() {
-    let mut batcher = fixed(OnError::Skip);
-    batcher.rules.max_failures = Some(1);
+    let mut batcher =
+        Batcher::new(Rules { batch_size: 4, on_error: OnError::Skip, max_failures: Some(1), dynamic: None });
     bad(&mut batcher, 0);
     assert_eq!(actions(&mut batcher), []);
     bad(&mut batcher, 2);
