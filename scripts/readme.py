@@ -30,6 +30,7 @@ PAGES = (
     "docs/distributed.md",
     "docs/cluster.md",
     "docs/sharding.md",
+    "docs/webdataset.md",
 )
 RUN_BY = {"sh": ["bash", "-eu"], "python": [sys.executable]}
 
