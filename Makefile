@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c dist demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz chart docs clean
+.PHONY: help deps deps-test deps-fuzz build install-c dist demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz chart docs site clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -135,6 +135,9 @@ chart: ## Write deploy/kubernetes/plain.yaml anew, and the chart's alerts; downl
 docs: deps ## Write anew what is made from keys: docs/configuration.md, the Loader's arguments
 	cargo build --locked -p forebay
 	.venv/bin/python scripts/settings.py --write
+
+site: ## Build docs/ as a site into target/site, with a search; downloads mkdocs into target/
+	@scripts/site.sh
 
 clean: ## Remove what make made, but for installed packages
 	rm -rf target dist .venv .demo demo-preview.png clients/python/python/forebay/bin
