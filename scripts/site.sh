@@ -7,7 +7,12 @@ cd "$(dirname "$0")/.."
 
 tools=$(scripts/mkdocs.sh)
 mkdir -p "$(dirname "$folder")"
-# The same commit gives the same site.
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} \
-  NO_MKDOCS_2_WARNING=1 "$tools/mkdocs" build --quiet --strict --config-file scripts/site/mkdocs.yml --site-dir "$folder"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# Not --quiet: mkdocs would then not count warnings, and be strict about none. The same commit gives the same site.
+if ! SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} "$tools/mkdocs" build --strict \
+  --config-file scripts/site/mkdocs.yml --site-dir "$folder" >"$log" 2>&1; then
+  grep -v "^INFO" "$log" >&2
+  exit 1
+fi
 echo "$folder"

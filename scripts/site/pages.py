@@ -1,15 +1,16 @@
 """Hooks of mkdocs: pages of docs/, which are written for the repository, become pages of a site.
 
-The table in docs/README.md becomes the navigation. A link that leaves docs/ becomes a link to the repository, and pictures
-outside of docs/ are copied. What is missing is a warning, which ends a strict build.
+The table in docs/README.md becomes the navigation. A link that leaves docs/ becomes a link to the repository, and
+pictures outside of docs/ are copied. What is missing is a warning, which ends a strict build.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import get_plugin_logger
@@ -52,7 +53,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
     """Adapts a page. Code in fences only loses the tags for scripts/readme.py."""
     lines = []
     fenced = False
