@@ -6,6 +6,7 @@ pictures outside of docs/ are copied. What is missing is a warning, which ends a
 
 from __future__ import annotations
 
+import os.path
 import posixpath
 import re
 from collections.abc import Iterator
@@ -45,7 +46,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, DECISIONS, content=decisions()))
     for page in DOCS.rglob("*.md"):
         for target in LINK.findall(page.read_text()):
-            path = (page.parent / target).resolve()
+            path = Path(os.path.normpath(page.parent / target))
             if target.endswith(PICTURES) and path.is_file() and DOCS not in path.parents:
                 uri = copied(path)
                 if files.get_file_from_path(uri) is None:
@@ -92,15 +93,14 @@ def moved(target: str, page: str, repository: str) -> str:
     if ELSEWHERE.match(target):
         return target
     name, _, heading = target.partition("#")
-    path = (DOCS / page).parent.joinpath(name).resolve()
+    path = Path(os.path.normpath((DOCS / page).parent / name))
     if path == DOCS / "decisions":
         return posixpath.relpath(DECISIONS, posixpath.dirname(page) or ".")
     if DOCS in path.parents:
         return target
     if not path.exists() or ROOT not in path.parents:
         LOG.warning("docs/%s has a link to '%s', which does not exist", page, target)
-        return target
-    if heading and heading not in headings(path):
+    elif heading and heading not in headings(path):
         LOG.warning("docs/%s has a link to '%s', but there is no such heading", page, target)
     if path.suffix in PICTURES:
         return posixpath.relpath(copied(path), posixpath.dirname(page) or ".")
