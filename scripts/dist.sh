@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes what a release has in dist/, with SHA256SUMS: the wheel, the Debian packages, and the images, which need root.
+# Makes what a release has in dist/, with SHA256SUMS: the wheel, the Debian packages, the documents as a site,
+# and the images, which need root.
 # Usage: dist.sh                            builds all of it with the profile `dist`
 #        dist.sh BINARY WHEEL C_PREFIX      packs what is built
 set -euo pipefail
@@ -14,6 +15,7 @@ fi
 binary=$1 wheel=$2 c_prefix=$3
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 python3 scripts/notices.py forebay >"$scratch/notices"
@@ -32,6 +34,12 @@ if why=$(scripts/containers.sh 2>&1 >/dev/null); then
   scripts/image.sh "$binary" dist "$wheel"
 else
   echo "dist.sh: no images: $why" >&2
+fi
+if site=$(scripts/site.sh "$scratch/forebay-docs"); then
+  tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
+    -C "$(dirname "$site")" -c "$(basename "$site")" | gzip -9n >"dist/forebay-docs-$version.tar.gz"
+else
+  echo "dist.sh: no site of the documents" >&2
 fi
 (cd dist && sha256sum -- * >"$scratch/sums" && mv "$scratch/sums" SHA256SUMS)
 cat dist/SHA256SUMS
