@@ -26,7 +26,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 ELSEWHERE = re.compile(r"[a-z]+:|#")
 PICTURES = (".png", ".svg")
 DECISIONS = "decisions/index.md"
-COLOURS = "colours.css"
+STYLE = "style.css"
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -34,15 +34,16 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     repository = re.search(r'^repository = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
     config.repo_url = repository[1]
     config.nav = list(navigation(config.repo_url))
-    config.extra_css.append(COLOURS)
+    config.extra_css.append(STYLE)
     # The anchors of GitHub, which links within the repository use.
     config.mdx_configs.setdefault("toc", {})["slugify"] = anchor
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds what is not a file below docs/: the list of decisions, colours of code, pictures from elsewhere."""
-    files.append(File.generated(config, COLOURS, content=HtmlFormatter().get_style_defs(".highlight")))
+    """Adds what is not a file below docs/: the list of decisions, the style, pictures from elsewhere."""
+    style = Path(__file__).with_name("style.css").read_text() + HtmlFormatter().get_style_defs(".highlight")
+    files.append(File.generated(config, STYLE, content=style))
     files.append(File.generated(config, DECISIONS, content=decisions()))
     for page in DOCS.rglob("*.md"):
         for target in LINK.findall(page.read_text()):
