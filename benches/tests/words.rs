@@ -149,9 +149,10 @@ const TYPE_WORDS: [OwnTerm; 3] = [
     own("said", "message, or reply", Names::Types),
 ];
 /// Words that others have given to something: the word, the beginning of the path, and whose it is.
-const GIVEN: [(&str, &str, &str); 9] = [
+const GIVEN: [(&str, &str, &str); 10] = [
     ("sheet", "cli/src/", "a contact sheet is the word of photography"),
     ("sheet", "cli/tests/", "a contact sheet is the word of photography"),
+    ("sheet", "clients/python/python/forebay/parity/", "a contact sheet is the word of photography"),
     ("visitor", "formats/src/coco/", "serde's trait"),
     ("news", "coordinator/src/service.rs", "the rpc's name on the wire"),
     ("news", "ledger-client/src/", "the rpc's name on the wire"),

@@ -260,8 +260,8 @@ async fn see_it_ready(socket: &Path, seen: &mut Unready) -> Result<(), Unready> 
     let channel = channel.map_err(|error| Unready::NotThere(cause(&error)))?;
     let of_all = HealthCheckRequest { service: String::new() };
     let refused = |status: tonic::Status| Unready::NotThere(status.message().to_owned());
-    let mut news = HealthClient::new(channel).watch(of_all).await.map_err(refused)?.into_inner();
-    while let Some(health) = news.message().await.map_err(refused)? {
+    let mut updates = HealthClient::new(channel).watch(of_all).await.map_err(refused)?.into_inner();
+    while let Some(health) = updates.message().await.map_err(refused)? {
         if health.status() == ServingStatus::Serving {
             return Ok(());
         }

@@ -22,7 +22,7 @@ use forebay_proto::v1::attend_request::Attendance;
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendRequest,
     AuditReply, AuditRequest, BadRecord, Caller, DatasetSummary, DescribeRequest, HeartbeatRequest, LeasedRange,
-    LedgerNews, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, OpenRequest, Progress,
+    LedgerUpdate, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, OpenRequest, Progress,
     QuarantineKey, ReclaimReply, ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange,
     SettleReply, SettleRequest, Snapshot, TakeSnapshotRequest, Verdict,
 };
@@ -196,7 +196,7 @@ impl LedgerClient {
         let (named, waits) = (leases.clone(), self.updates.say_who_waits());
         let request = |caller| HeartbeatRequest { caller: Some(caller), leases: named, waits };
         let reply = self.commands.ask_beside(request).await?;
-        self.hear(reply.news.unwrap_or_else(|| LedgerNews { progress: reply.progress, ..LedgerNews::default() }));
+        self.hear(reply.update.unwrap_or_else(|| LedgerUpdate { progress: reply.progress, ..LedgerUpdate::default() }));
         // Under one lock, so that the messages of two answers do not mix.
         let mut granted = self.granted.lock();
         let ended = granted.answered(&leases, &reply.leases);
@@ -377,7 +377,7 @@ impl LedgerClient {
         Ok(reply)
     }
 
-    fn hear(&self, update: LedgerNews) {
+    fn hear(&self, update: LedgerUpdate) {
         self.updates.hear(update, self.commands.worker());
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_proto::v1::{Caller, HeartbeatRequest, LedgerNews, NewsRequest, OpenReply, OpenRequest};
+use forebay_proto::v1::{Caller, HeartbeatRequest, LedgerUpdate, NewsRequest, OpenReply, OpenRequest};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep};
 
@@ -141,7 +141,7 @@ impl Handle {
 
     /// Follows a ledger. With a coordinator in another process, it ends when that cannot be asked: until the ledger is followed
     /// again, replies to heartbeats have the same updates.
-    pub async fn follow(&self, caller: Caller) -> mpsc::Receiver<LedgerNews> {
+    pub async fn follow(&self, caller: Caller) -> mpsc::Receiver<LedgerUpdate> {
         if !self.is_remote() {
             // Refused, it has ended already.
             let here = self.updates(NewsRequest { caller: Some(caller) }).await;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use forebay_proto::v1::ledger_client::LedgerClient;
-use forebay_proto::v1::{LedgerNews, NewsRequest};
+use forebay_proto::v1::{LedgerUpdate, NewsRequest};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 use tonic::{Code, Status};
@@ -95,7 +95,7 @@ impl Line {
     }
 
     /// Passes on the coordinator's updates of a ledger, until the coordinator does not answer.
-    pub(crate) async fn follow(&self, message: NewsRequest, updates: &mpsc::Sender<LedgerNews>) {
+    pub(crate) async fn follow(&self, message: NewsRequest, updates: &mpsc::Sender<LedgerUpdate>) {
         let WayThere { address, channel, .. } = &self.ways[self.current.load(Ordering::Relaxed)];
         let mut client = LedgerClient::new(channel.clone());
         let mut request = tonic::Request::new(message);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use forebay_ledger::Ledgers;
-use forebay_proto::v1::LedgerNews;
+use forebay_proto::v1::LedgerUpdate;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -15,7 +15,7 @@ pub struct UpdateChannels(Arc<Mutex<Followed>>);
 
 #[derive(Debug, Default)]
 struct Followed {
-    by_ledger: BTreeMap<String, watch::Sender<LedgerNews>>,
+    by_ledger: BTreeMap<String, watch::Sender<LedgerUpdate>>,
     /// Names of ledgers that workers began to follow since the last update. Such a ledger need not exist.
     begun: BTreeSet<String>,
     /// Changes when workers that wait for tasks should ask again.
@@ -26,7 +26,7 @@ struct Followed {
 
 impl UpdateChannels {
     /// The latest update of a ledger, and those that come.
-    pub(crate) fn follow(&self, ledger: &str) -> watch::Receiver<LedgerNews> {
+    pub(crate) fn follow(&self, ledger: &str) -> watch::Receiver<LedgerUpdate> {
         let Followed { by_ledger, begun, has_ended, .. } = &mut *self.0.lock();
         if *has_ended {
             return watch::Sender::default().subscribe();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use forebay_ledger::Ledgers;
-use forebay_proto::v1::{Caller, LedgerNews, NewsRequest};
+use forebay_proto::v1::{Caller, LedgerUpdate, NewsRequest};
 use tokio::sync::{mpsc, watch};
 use tonic::Status;
 use tonic::codegen::tokio_stream::Stream;
@@ -16,11 +16,11 @@ use crate::line::Line;
 
 /// The updates of one ledger, as a gRPC stream.
 #[derive(Debug)]
-pub struct UpdateFeed(mpsc::Receiver<LedgerNews>);
+pub struct UpdateFeed(mpsc::Receiver<LedgerUpdate>);
 
 impl UpdateFeed {
     /// The latest update, and those that come, as long as this one is read.
-    pub(crate) fn of(mut updates: watch::Receiver<LedgerNews>) -> Self {
+    pub(crate) fn of(mut updates: watch::Receiver<LedgerUpdate>) -> Self {
         let (sender, feed) = mpsc::channel(1);
         tokio::spawn(async move {
             loop {
@@ -37,7 +37,7 @@ impl UpdateFeed {
         Self(feed)
     }
 
-    pub(crate) fn into_receiver(self) -> mpsc::Receiver<LedgerNews> {
+    pub(crate) fn into_receiver(self) -> mpsc::Receiver<LedgerUpdate> {
         self.0
     }
 }
@@ -45,12 +45,12 @@ impl UpdateFeed {
 /// A worker that wants to be told what changes in a ledger of another process.
 pub(crate) struct Following {
     caller: Caller,
-    updates: mpsc::Sender<LedgerNews>,
+    updates: mpsc::Sender<LedgerUpdate>,
 }
 
 impl Following {
     /// The call, and what comes of it.
-    pub(crate) fn new(caller: Caller) -> (Self, mpsc::Receiver<LedgerNews>) {
+    pub(crate) fn new(caller: Caller) -> (Self, mpsc::Receiver<LedgerUpdate>) {
         let (updates, told) = mpsc::channel(1);
         (Self { caller, updates }, told)
     }
@@ -77,7 +77,7 @@ impl Call for Following {
 }
 
 impl Stream for UpdateFeed {
-    type Item = Result<LedgerNews, Status>;
+    type Item = Result<LedgerUpdate, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.0.poll_recv(context).map(|update| update.map(Ok))

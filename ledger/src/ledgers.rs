@@ -11,7 +11,7 @@ use forebay_plan::{MAX_EPOCH, summary};
 use forebay_proto::page;
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, Caller, CompareDatasetReply,
-    CompareDatasetRequest, HeartbeatReply, HeartbeatRequest, LedgerNews, ListLedgersReply, ListLedgersRequest,
+    CompareDatasetRequest, HeartbeatReply, HeartbeatRequest, LedgerUpdate, ListLedgersReply, ListLedgersRequest,
     NewRunReply, NewRunRequest, NextTaskReply, NextTaskRequest, OpenReply, OpenRequest, RegisterTasksReply,
     RegisterTasksRequest, ReportTaskReply, ReportTaskRequest, RestoreReply, RestoreRequest, RestoreTasksReply,
     RestoreTasksRequest, ShowTasksReply, ShowTasksRequest, TakeSnapshotReply, TakeSnapshotRequest,
@@ -95,7 +95,7 @@ impl Ledgers {
     }
 
     /// The latest update for workers that follow a ledger; `None` if the ledger is gone.
-    pub fn latest_update(&mut self, name: &str) -> Option<LedgerNews> {
+    pub fn latest_update(&mut self, name: &str) -> Option<LedgerUpdate> {
         self.registry.shown_one(name).map(Ledger::latest_update)
     }
 

@@ -77,9 +77,9 @@ impl BatchStage {
             self.parts.slots.hear();
             let blocked = self.fill();
             let began = Instant::now();
-            let (news, free) = (self.parts.decoding.news(), self.parts.slots.slots.free());
+            let (changed, free) = (self.parts.decoding.changed(), self.parts.slots.slots.free());
             select! {
-                recv(news) -> _ => {}
+                recv(changed) -> _ => {}
                 recv(free) -> slot => match slot {
                     Ok(slot) => self.parts.slots.keep(slot),
                     Err(channel::RecvError) => break,
@@ -382,7 +382,7 @@ impl BatchStage {
         loop {
             self.parts.decoding.take(&mut done);
             done.drain(..).for_each(|Done { at, place, .. }| self.parts.slots.slots.back(at, place));
-            if self.parts.slots.slots.lent() == 0 || self.parts.decoding.news().recv().is_err() {
+            if self.parts.slots.slots.lent() == 0 || self.parts.decoding.changed().recv().is_err() {
                 break;
             }
         }

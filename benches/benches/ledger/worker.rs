@@ -8,7 +8,7 @@ use forebay_ledger_client::{CallError, Handle};
 use forebay_plan::{PERMUTATION, Plan};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{
-    self, AckItem, AckRequest, AcquireRequest, Caller, Lease, LedgerNews, LedgerSpec, OpenRequest, Verdict,
+    self, AckItem, AckRequest, AcquireRequest, Caller, Lease, LedgerSpec, LedgerUpdate, OpenRequest, Verdict,
     ack_item::Kind,
 };
 use tokio::sync::mpsc;
@@ -119,7 +119,7 @@ impl Worker {
     }
 
     /// The updates of its ledger.
-    pub(crate) async fn follow(&mut self) -> mpsc::Receiver<LedgerNews> {
+    pub(crate) async fn follow(&mut self) -> mpsc::Receiver<LedgerUpdate> {
         self.handle.follow(self.caller.clone()).await
     }
 }

@@ -264,7 +264,7 @@ def test_the_pixels_of_recipes_are_those_of_torchvision_with_equal_draws(photogr
 
 def test_the_window_is_around_the_place_and_inside_the_picture():
     pytest.importorskip("PIL", reason="Pillow is not installed")
-    from forebay.parity import sheet
+    from forebay.parity import contact_sheet as sheet
 
     assert sheet.first(500, 1000) == 500 - sheet.WINDOW // 2
     assert (sheet.first(3, 1000), sheet.first(990, 1000), sheet.first(50, 100)) == (0, 1000 - sheet.WINDOW, 0)
@@ -272,7 +272,7 @@ def test_the_window_is_around_the_place_and_inside_the_picture():
 
 def test_a_sheet_has_the_last_picture_of_a_comparison_enlarged_and_amplified():
     pytest.importorskip("PIL", reason="Pillow is not installed")
-    from forebay.parity.sheet import CAPTION, GAP, WINDOW, Sheet
+    from forebay.parity.contact_sheet import CAPTION, GAP, WINDOW, Sheet
 
     sheet = Sheet()
     assert sheet.draw() is None

@@ -18,7 +18,7 @@ fn open(scene: &Scene, worker: &str, incarnation: u64, on_error: OnError, max_fa
 fn failure(scene: &Scene, daemon: &Daemon) -> String {
     let caller = Some(daemon.caller.clone());
     let reply = scene.call(HeartbeatRequest { caller, ..HeartbeatRequest::default() }).unwrap();
-    reply.news.unwrap().failure.unwrap().why
+    reply.update.unwrap().failure.unwrap().why
 }
 
 #[test]

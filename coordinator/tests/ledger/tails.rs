@@ -65,7 +65,7 @@ fn rule_36_tails_of_all_workers_are_put_together_and_an_epoch_has_one_batch_that
     scene.restart();
     // Two of each of four leases of ten.
     let [a, b, _] = &mut workers;
-    let told = scene.call(a.beat(false)).unwrap().news.unwrap();
+    let told = scene.call(a.beat(false)).unwrap().update.unwrap();
     assert_eq!(told.tails, 1);
     let whole = ask(&scene, a, true).leases;
     assert_eq!(whole.iter().map(span).collect::<Vec<_>>(), [(0, 8, 10), (0, 18, 20), (0, 28, 30), (0, 38, 40)]);

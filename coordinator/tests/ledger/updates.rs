@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forebay_proto::v1::{Caller, LedgerNews};
+use forebay_proto::v1::{Caller, LedgerUpdate};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -11,7 +11,7 @@ use crate::scene::{Daemon, Scene, TTL, spec};
 
 /// The update in the reply to a heartbeat.
 fn told(scene: &Scene, daemon: &Daemon, waits: bool) -> (Vec<String>, u64) {
-    let update = scene.call(daemon.beat(waits)).unwrap().news.unwrap();
+    let update = scene.call(daemon.beat(waits)).unwrap().update.unwrap();
     (update.holders.into_iter().map(|holder| holder.worker).collect(), update.recalled)
 }
 
@@ -59,11 +59,11 @@ fn rule_35_nothing_is_recalled_for_a_worker_that_is_gone() {
 }
 
 /// The next update for which this holds.
-fn until(updates: &mut mpsc::Receiver<LedgerNews>, is_meant: impl Fn(&LedgerNews) -> bool) {
+fn until(updates: &mut mpsc::Receiver<LedgerUpdate>, is_meant: impl Fn(&LedgerUpdate) -> bool) {
     while !is_meant(&next(updates).expect("the updates go on")) {}
 }
 
-fn next(updates: &mut mpsc::Receiver<LedgerNews>) -> Option<LedgerNews> {
+fn next(updates: &mut mpsc::Receiver<LedgerUpdate>) -> Option<LedgerUpdate> {
     block_on(async { timeout(Duration::from_secs(60), updates.recv()).await.expect("it is told in time") })
 }
 
@@ -88,7 +88,7 @@ fn rule_34_a_worker_that_follows_its_ledger_is_told_of_changes_that_others_make(
     // Who asks again is told nothing by a coordinator that ends.
     let mut again = follow();
     while let Some(now) = next(&mut again) {
-        assert_eq!(now, LedgerNews::default());
+        assert_eq!(now, LedgerUpdate::default());
     }
     drop(served);
     assert_eq!(next(&mut follow()), None, "there is no coordinator");
@@ -106,7 +106,7 @@ fn rule_34_only_a_worker_that_has_the_ledger_open_is_told_of_it() {
 }
 
 #[test]
-fn rule_34_a_coordinator_that_is_not_sure_to_lead_ends_its_news_so_that_its_workers_follow_the_leader() {
+fn rule_34_a_coordinator_that_is_not_sure_to_lead_ends_its_updates_so_that_its_workers_follow_the_leader() {
     let (scene, folder) = (Scene::new(spec(10), 10, 1), tempfile::tempdir().unwrap());
     let socket = folder.path().join("coordinator.sock");
     let _served = Served::begin(scene.handle(), &socket);

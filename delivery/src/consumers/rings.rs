@@ -173,9 +173,9 @@ impl RingSet {
 
 /// Gives a trainer a ring beside the one that it was welcomed to.
 pub(super) fn pass(consumer: &Consumer, number: u32, ring: &StreamRing) {
-    let news = packet(&NewRing { kind: MessageKind::Ring as u32, ring: number, pixels: ring.pixels() }, &[]);
+    let message = packet(&NewRing { kind: MessageKind::Ring as u32, ring: number, pixels: ring.pixels() }, &[]);
     // One that does not take it is evicted at its next message, or has hung up.
-    let _sent = consumer.send(&news, &ring.fds(None));
+    let _sent = consumer.send(&message, &ring.fds(None));
 }
 
 /// A thread that takes the slots' memory from the kernel, one by one: the first batch need not wait for the last slot.

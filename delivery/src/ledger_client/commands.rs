@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use forebay_ledger_client::{CallError, Handle, Outage, Pauses, Request};
-use forebay_proto::v1::{Caller, LedgerNews};
+use forebay_proto::v1::{Caller, LedgerUpdate};
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -102,7 +102,7 @@ impl LedgerCommands {
     }
 
     /// Follows the ledger until the coordinator cannot be asked.
-    pub(super) async fn follow(&self) -> mpsc::Receiver<LedgerNews> {
+    pub(super) async fn follow(&self) -> mpsc::Receiver<LedgerUpdate> {
         self.handle.follow(self.caller(0)).await
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forebay_proto::v1::LedgerNews;
+use forebay_proto::v1::LedgerUpdate;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -25,7 +25,7 @@ pub(super) struct OtherWorkers {
 
 impl OtherWorkers {
     /// Hears an update, as the worker of this name. Gives what it tells of the others if that has changed.
-    pub(super) fn hear(&self, update: LedgerNews, name: &str) -> Option<Others> {
+    pub(super) fn hear(&self, update: LedgerUpdate, name: &str) -> Option<Others> {
         self.tails.send_if_modified(|known| std::mem::replace(known, update.tails) != update.tails);
         let mut holders = update.holders;
         holders.retain(|holder| holder.worker != name);
@@ -67,13 +67,13 @@ mod tests {
 
     use super::*;
 
-    fn update(holders: &[&str], recalled: u64) -> LedgerNews {
+    fn update(holders: &[&str], recalled: u64) -> LedgerUpdate {
         let holders = holders.iter().map(|name| LastHolder { worker: (*name).into(), process: None }).collect();
-        LedgerNews {
+        LedgerUpdate {
             progress: Some(Progress { floor: 3, drained: 4, generation: 1, failed: false }),
             holders,
             recalled,
-            ..LedgerNews::default()
+            ..LedgerUpdate::default()
         }
     }
 

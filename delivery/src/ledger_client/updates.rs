@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use forebay_proto::v1::{LedgerNews, Progress, RunFailure};
+use forebay_proto::v1::{LedgerUpdate, Progress, RunFailure};
 use tokio::sync::watch;
 
 use super::others::OtherWorkers;
@@ -63,7 +63,7 @@ impl LedgerUpdates {
     }
 
     /// Hears what the coordinator tells all workers of the ledger, as the worker of this name.
-    pub(super) fn hear(&self, mut update: LedgerNews, name: &str) {
+    pub(super) fn hear(&self, mut update: LedgerUpdate, name: &str) {
         self.hear_progress(update.progress);
         self.hear_failure(update.progress, update.failure.take());
         if let Some(others) = self.others.hear(update, name) {

@@ -197,7 +197,7 @@ impl Ledger {
         }
         let leases = self.leases.of(name).map(|lease| lease.id).collect();
         let update = self.latest_update();
-        Ok(HeartbeatReply { progress: update.progress, lease_ttl_ms, leases, news: Some(update) })
+        Ok(HeartbeatReply { progress: update.progress, lease_ttl_ms, leases, update: Some(update) })
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use forebay_plan::Plan;
 use forebay_proto::page;
 use forebay_proto::v1::{
-    self, AuditReply, DatasetSummary, LastHolder, Lease, LedgerNews, LedgerStatus, ListQuarantineReply, LocateReply,
+    self, AuditReply, DatasetSummary, LastHolder, Lease, LedgerStatus, LedgerUpdate, ListQuarantineReply, LocateReply,
     QuarantineKey, RecordPlace, Snapshot, WorkerStatus, record_place::State,
 };
 
@@ -227,7 +227,7 @@ impl Ledger {
 
     /// What it tells all workers that have it open: how far its epochs are, who has the last positions of one, whether others wait
     /// for them, and whether the run has failed (semantics rules 34, 35 and 41).
-    pub(crate) fn latest_update(&mut self) -> LedgerNews {
+    pub(crate) fn latest_update(&mut self) -> LedgerUpdate {
         let progress = self.progress();
         let epoch = progress.floor;
         // First those that have had them for longest.
@@ -238,7 +238,7 @@ impl Ledger {
         });
         // Set even while positions of the epoch can be leased again: those are for the workers that wait.
         let is_recalled = self.workers.roster().is_one_waiting();
-        LedgerNews {
+        LedgerUpdate {
             progress: Some(progress),
             holders: holders.collect(),
             recalled: if is_recalled { epoch + 1 } else { 0 },

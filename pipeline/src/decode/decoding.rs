@@ -75,9 +75,9 @@ impl Decoding {
         self.suspects.withdraw();
     }
 
-    /// Gets a token when outcomes are worth a look, as [`Outcomes::news`] says.
-    pub(crate) fn news(&self) -> &channel::Receiver<()> {
-        self.outcomes.news()
+    /// Gets a token when outcomes are worth a look, as [`Outcomes::changed`] says.
+    pub(crate) fn changed(&self) -> &channel::Receiver<()> {
+        self.outcomes.changed()
     }
 
     /// Moves all available outcomes into `into`, which is empty.

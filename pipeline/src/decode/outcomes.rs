@@ -42,7 +42,7 @@ pub(crate) struct Done {
 #[derive(Debug)]
 pub(crate) struct Outcomes {
     shared: Arc<OutcomesShared>,
-    news: channel::Receiver<()>,
+    changed: channel::Receiver<()>,
 }
 
 /// A decode thread's end.
@@ -53,7 +53,7 @@ pub(crate) struct Reporter(Arc<OutcomesShared>);
 struct OutcomesShared {
     state: Mutex<OutcomesState>,
     /// One token is enough: the batch thread takes all outcomes when it gets one.
-    news: channel::Sender<()>,
+    changed: channel::Sender<()>,
 }
 
 #[derive(Debug, Default)]
@@ -65,8 +65,8 @@ struct OutcomesState {
 
 impl Default for Outcomes {
     fn default() -> Self {
-        let (sender, news) = channel::bounded(1);
-        Self { shared: Arc::new(OutcomesShared { state: Mutex::default(), news: sender }), news }
+        let (sender, changed) = channel::bounded(1);
+        Self { shared: Arc::new(OutcomesShared { state: Mutex::default(), changed: sender }), changed }
     }
 }
 
@@ -78,8 +78,8 @@ impl Outcomes {
     }
 
     /// Gets a token when a batch has no picture in decoding any more, and at every fault.
-    pub(crate) fn news(&self) -> &channel::Receiver<()> {
-        &self.news
+    pub(crate) fn changed(&self) -> &channel::Receiver<()> {
+        &self.changed
     }
 
     /// Takes all reported outcomes in order, even those that no token announced. `into` is empty, and its memory is used
@@ -109,7 +109,7 @@ impl Reporter {
         drop(state);
         if last || fault {
             // A full channel already holds the token that wakes the batch thread; it may have ended, too.
-            let _token = self.0.news.try_send(());
+            let _token = self.0.changed.try_send(());
         }
     }
 }
@@ -146,7 +146,7 @@ mod tests {
         {
             let outcome = if fault { Err(Fault::Truncated.into()) } else { Ok(ORIGIN) };
             reporter.report(Done { at, place, outcome, partners: None });
-            told.push(outcomes.news().try_recv().is_ok());
+            told.push(outcomes.changed().try_recv().is_ok());
         }
         assert_eq!(told, [false, true, true, true], "not by the first of three good ones");
         assert_eq!(taken(&outcomes), pictures);
@@ -158,7 +158,7 @@ mod tests {
         let outcomes = Outcomes::default();
         for (place, right) in (0..).zip(places()) {
             outcomes.expect(1).report(Done { at: (1, place), place: right, outcome: Ok(ORIGIN), partners: None });
-            assert!(outcomes.news().try_recv().is_ok(), "nothing of it was in decoding any more");
+            assert!(outcomes.changed().try_recv().is_ok(), "nothing of it was in decoding any more");
         }
         assert_eq!(taken(&outcomes), [(1, 0), (1, 1), (1, 2), (1, 3)]);
     }

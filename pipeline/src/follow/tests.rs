@@ -314,7 +314,7 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
     }
     let (mut places, mut origins) = (Vec::new(), vec![None; 16]);
     while places.len() < 16 {
-        decoding.news().recv().unwrap();
+        decoding.changed().recv().unwrap();
         let mut done = Vec::new();
         decoding.take(&mut done);
         for done in done {

@@ -217,8 +217,8 @@ impl<B> ReadAhead<B> {
             if !epoch.is_empty() {
                 return TakenRead::Wait;
             }
-            if number < self.drained && epoch.news {
-                epoch.news = false;
+            if number < self.drained && epoch.changed {
+                epoch.changed = false;
                 self.told = self.told.max(number + 1);
                 return TakenRead::Drained(number);
             }
@@ -234,7 +234,7 @@ impl<B> ReadAhead<B> {
     pub(crate) fn completed(&mut self, floor: u64) -> bool {
         let epochs = &mut self.reads.epochs;
         let before = epochs.len();
-        epochs.retain(|number, epoch| *number >= floor || !epoch.is_empty() || epoch.news);
+        epochs.retain(|number, epoch| *number >= floor || !epoch.is_empty() || epoch.changed);
         self.storage.completed(floor);
         epochs.len() < before
     }

@@ -152,7 +152,7 @@ pub struct Progress {
     /// Rises with every restore; leases of an older generation are fenced.
     #[prost(uint64, tag = "3")]
     pub generation: u64,
-    /// The run has failed, and LedgerNews.failure says why. No epoch ends for trainers before the failure has.
+    /// The run has failed, and LedgerUpdate.failure says why. No epoch ends for trainers before the failure has.
     #[prost(bool, tag = "4")]
     pub failed: bool,
 }
@@ -946,7 +946,7 @@ pub struct HeartbeatReply {
     pub leases: ::prost::alloc::vec::Vec<u64>,
     /// What `News` would tell at this moment, for a caller that cannot follow the ledger.
     #[prost(message, optional, tag = "21")]
-    pub news: ::core::option::Option<LedgerNews>,
+    pub update: ::core::option::Option<LedgerUpdate>,
 }
 /// Follows a ledger that the caller has open: a message at once, and one whenever something of it has changed.
 #[allow(clippy::all)]
@@ -957,7 +957,7 @@ pub struct NewsRequest {
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
-pub struct LedgerNews {
+pub struct LedgerUpdate {
     #[prost(message, optional, tag = "1")]
     pub progress: ::core::option::Option<Progress>,
     /// Who has leases of epoch `progress.floor`, once nothing of it is left to lease: a few of them, first those that have had
@@ -979,7 +979,7 @@ pub struct LedgerNews {
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RunFailure {
-    /// Rises in a generation whenever the run fails or goes on: news that are late are known by it.
+    /// Rises in a generation whenever the run fails or goes on: a late update is known by it.
     #[prost(uint64, tag = "1")]
     pub number: u64,
     /// Empty: it has not.
@@ -2346,7 +2346,7 @@ pub mod ledger_client {
             &mut self,
             request: impl tonic::IntoRequest<super::NewsRequest>,
         ) -> std::result::Result<
-            tonic::Response<tonic::codec::Streaming<super::LedgerNews>>,
+            tonic::Response<tonic::codec::Streaming<super::LedgerUpdate>>,
             tonic::Status,
         > {
             self.inner
@@ -2597,7 +2597,7 @@ pub mod ledger_server {
         >;
         /// Server streaming response type for the News method.
         type NewsStream: tonic::codegen::tokio_stream::Stream<
-                Item = std::result::Result<super::LedgerNews, tonic::Status>,
+                Item = std::result::Result<super::LedgerUpdate, tonic::Status>,
             >
             + std::marker::Send
             + 'static;
@@ -3501,7 +3501,7 @@ pub mod ledger_server {
                         T: Ledger,
                     > tonic::server::ServerStreamingService<super::NewsRequest>
                     for NewsSvc<T> {
-                        type Response = super::LedgerNews;
+                        type Response = super::LedgerUpdate;
                         type ResponseStream = T::NewsStream;
                         type Future = BoxFuture<
                             tonic::Response<Self::ResponseStream>,

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import forebay
 
-from torture.trainers import EACH, NAMED
 from torture.history import History
 from torture.order import Order, stretches
+from torture.trainers import EACH, NAMED
 from torture.waits import calm, waits
 
 

@@ -14,15 +14,15 @@ import forebay
 from processes import PATIENCE as LIMIT
 from processes import wait_until
 
-from torture.trainers import ALONE, EACH, SPLIT, Post, Trainers
 from torture.deaths import Deaths, LoggingDaemon
-from torture.side_processes import SideProcesses
 from torture.inquiry import Inquiry
 from torture.programs import commands
 from torture.ranks import RANKS, Ranks
 from torture.remains import differences, holdings, known, rings
+from torture.side_processes import SideProcesses
 from torture.stranger import Strangers
 from torture.streams import configure
+from torture.trainers import ALONE, EACH, SPLIT, Post, Trainers
 from torture.waits import Trouble
 
 # Records that are good. Most streams have one more, which is bad.

@@ -79,12 +79,12 @@ impl LeaseOut {
         }
         let inside = self.open.parts(positions).filter(|(_, is_open)| *is_open);
         let new: Vec<_> = inside.flat_map(|(part, _)| self.made.parts(&part).collect::<Vec<_>>()).collect();
-        let mut is_news = false;
+        let mut is_more = false;
         for (part, _) in new.into_iter().filter(|(_, is_made)| !is_made) {
             self.made.insert(part);
-            is_news = true;
+            is_more = true;
         }
-        is_news
+        is_more
     }
 
     /// Takes positions out that are not open any more. Gives the deaths in a row that they have been through.

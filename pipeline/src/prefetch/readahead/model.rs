@@ -110,7 +110,7 @@ struct World {
     jobs: Vec<(ReadJob, bool)>,
     decoding: VecDeque<u64>,
     /// Epochs whose end must be reported.
-    news: HashSet<u64>,
+    changed: HashSet<u64>,
     /// The epoch up to which the batch thread last found nothing to take. None if it was woken since.
     waits: Option<u64>,
 }
@@ -134,10 +134,10 @@ impl World {
                 let bare = (len..len + bare).map(|offset| (self.lease, offset));
                 self.bare.entry(epoch).or_default().extend(bare);
                 self.waiting.entry(epoch).or_default().extend((0..len).map(|offset| (self.lease, offset)));
-                self.news.insert(epoch);
+                self.changed.insert(epoch);
             }
             Step::Drain => {
-                self.news.insert(self.epoch);
+                self.changed.insert(self.epoch);
                 self.waits = None;
                 self.epoch += 1;
                 self.ahead.drained(self.epoch);
@@ -235,10 +235,10 @@ impl World {
             }
             TakenRead::Drained(epoch) => {
                 assert!(epoch < self.epoch && epoch <= limit);
-                assert!(self.news.remove(&epoch), "{epoch} was drained before, and nothing came since");
+                assert!(self.changed.remove(&epoch), "{epoch} was drained before, and nothing came since");
                 let mut upto = self.waiting.range(..=epoch).chain(self.bare.range(..=epoch));
                 assert!(upto.all(|(_, waiting)| waiting.is_empty()), "{epoch} has positions");
-                assert!(self.news.iter().all(|other| *other > epoch || self.waiting.contains_key(other)));
+                assert!(self.changed.iter().all(|other| *other > epoch || self.waiting.contains_key(other)));
                 return true;
             }
             TakenRead::Bare(position) => {
@@ -317,7 +317,7 @@ proptest! {
             fetched: 0,
             jobs: Vec::new(),
             decoding: VecDeque::new(),
-            news: HashSet::new(),
+            changed: HashSet::new(),
             waits: None,
         };
         for step in &steps {
@@ -329,7 +329,7 @@ proptest! {
             prop_assert!(world.bare.values().all(VecDeque::is_empty), "positions are stuck: {:?}", world.bare);
             prop_assert_eq!(world.fetched, 0);
             prop_assert_eq!(world.ahead.used(), 0);
-            prop_assert!(world.news.iter().all(|epoch| *epoch >= world.epoch), "not told: {:?}", world.news);
+            prop_assert!(world.changed.iter().all(|epoch| *epoch >= world.epoch), "not told: {:?}", world.changed);
         }
         let rest = world.ahead.close().into_iter();
         let rest: HashSet<_> = rest.flat_map(|(lease, start, end)| (start..end).map(move |at| (lease, at))).collect();

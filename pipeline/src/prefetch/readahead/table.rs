@@ -27,7 +27,7 @@ pub(super) struct EpochReads<B> {
     /// Positions without a record: they are the epoch's last.
     pub(super) bare: VecDeque<Position>,
     /// A lease came since the epoch was last reported as drained.
-    pub(super) news: bool,
+    pub(super) changed: bool,
 }
 
 pub(super) struct ReadTicket<B> {
@@ -58,7 +58,7 @@ impl<B> ReadTable<B> {
     /// Adds a lease behind those of its epoch.
     pub(super) fn lease(&mut self, span: Span) {
         let epoch = self.epochs.entry(span.epoch).or_insert_with(EpochReads::empty);
-        epoch.news = true;
+        epoch.changed = true;
         epoch.bare.extend((span.len..span.len + span.bare).map(|offset| span.position(offset)));
         if span.len > 0 {
             epoch.spans.push_back((span, 0));
@@ -189,7 +189,7 @@ impl<B> ReadTable<B> {
 
 impl<B> EpochReads<B> {
     fn empty() -> Self {
-        Self { spans: VecDeque::new(), tickets: VecDeque::new(), bare: VecDeque::new(), news: true }
+        Self { spans: VecDeque::new(), tickets: VecDeque::new(), bare: VecDeque::new(), changed: true }
     }
 
     /// Whether every position was taken.

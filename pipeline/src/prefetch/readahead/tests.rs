@@ -274,7 +274,7 @@ fn rule_31_a_file_that_has_grown_is_read_when_the_budget_has_room_for_all_of_it(
 }
 
 #[test]
-fn drained_is_told_once_and_again_after_news() {
+fn drained_is_told_once_and_again_after_a_change() {
     let (mut ahead, now) = (ReadAhead::new(100, 3), Instant::now());
     ahead.lease(span(1, 3, 0, 1));
     read(&mut ahead, now);

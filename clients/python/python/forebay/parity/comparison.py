@@ -12,11 +12,11 @@ from PIL import Image
 
 from forebay.errors import PictureError
 from forebay.image import read
+from forebay.parity.contact_sheet import Sheet
 from forebay.parity.dataset import Record, shown
 from forebay.parity.difference import Difference
 from forebay.parity.pillow import Opened
 from forebay.parity.report import Report
-from forebay.parity.sheet import Sheet
 from forebay.parity.tasks import Task
 from forebay.transforms.in_process import BYTE_LIMIT
 

@@ -15,7 +15,7 @@ pub(super) struct Desk {
     most: usize,
     pub state: Mutex<DeskState>,
     /// A request has come, or there will be no more answers.
-    news: Condvar,
+    changed: Condvar,
     /// The records of requests that were withdrawn.
     withdrawn: Arc<Mutex<Vec<u64>>>,
 }
@@ -38,7 +38,7 @@ pub(super) const SIZE: u64 = 10;
 
 impl Desk {
     pub(super) fn new(len: u64, most: usize) -> Arc<Self> {
-        Arc::new(Self { len, most, state: Mutex::default(), news: Condvar::new(), withdrawn: Arc::default() })
+        Arc::new(Self { len, most, state: Mutex::default(), changed: Condvar::new(), withdrawn: Arc::default() })
     }
 
     /// The records of requests that were withdrawn, by their numbers.
@@ -52,7 +52,7 @@ impl Desk {
     pub(super) fn wait_for(&self, count: usize) {
         let mut state = self.state.lock();
         while state.requests.len() < count {
-            self.news.wait(&mut state);
+            self.changed.wait(&mut state);
         }
     }
 
@@ -71,7 +71,7 @@ impl Desk {
         loop {
             let mut state = self.state.lock();
             while state.requests.is_empty() && !state.closed {
-                self.news.wait(&mut state);
+                self.changed.wait(&mut state);
             }
             if state.closed {
                 return;
@@ -113,7 +113,7 @@ pub(super) struct Closing<'a>(pub &'a Desk);
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
         self.0.state.lock().closed = true;
-        self.0.news.notify_all();
+        self.0.changed.notify_all();
     }
 }
 
@@ -155,7 +155,7 @@ impl Source for Desk {
         state.requests.push(request);
         state.most_requests = state.most_requests.max(state.requests.len());
         state.most_bytes = state.most_bytes.max(state.requests.iter().map(|request| request.room).sum());
-        self.news.notify_all();
+        self.changed.notify_all();
     }
 
     fn fingerprint(&self) -> [u8; 32] {
