@@ -18,14 +18,14 @@ pub use line::{LaneSpec, Queued};
 
 /// Numbers a group of pictures that one worker took together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Grip(u64);
+pub struct TakenId(u64);
 
 /// The pictures that wait and the groups that are under way.
 #[derive(Debug)]
 pub struct Schedule<T> {
     lanes: Vec<Lane<T>>,
     closed: LaneSet,
-    grips: HashMap<Grip, GroupUnderWay>,
+    under_way: HashMap<TakenId, GroupUnderWay>,
     next: u64,
 }
 
@@ -60,7 +60,7 @@ impl<T> Schedule<T> {
         let lane = |spec| Lane { line: Line::new(spec), stolen: 0 };
         let lanes: Vec<_> = lanes.into_iter().map(lane).collect();
         assert!(lanes.len() <= LaneSet::MOST, "a set of lanes has 64 places");
-        Self { lanes, closed: LaneSet::default(), grips: HashMap::new(), next: 0 }
+        Self { lanes, closed: LaneSet::default(), under_way: HashMap::new(), next: 0 }
     }
 
     /// Puts a picture at the end of the line of the lane that will be done with it first.
@@ -85,7 +85,7 @@ impl<T> Schedule<T> {
 
     /// Gives a worker of a lane up to `most` pictures: those at the head of its own line, else what is worth taking from
     /// the tail of another one's. Nothing if there is nothing for it.
-    pub fn take(&mut self, lane: LaneId, most: usize) -> Option<(Grip, Vec<Queued<T>>)> {
+    pub fn take(&mut self, lane: LaneId, most: usize) -> Option<(TakenId, Vec<Queued<T>>)> {
         if self.closed.has(lane) {
             return None;
         }
@@ -111,16 +111,16 @@ impl<T> Schedule<T> {
             return None;
         }
         self.line(lane).begin(seconds);
-        let grip = Grip(self.next);
+        let grip = TakenId(self.next);
         self.next += 1;
-        self.grips.insert(grip, GroupUnderWay { lane, seconds });
+        self.under_way.insert(grip, GroupUnderWay { lane, seconds });
         Some((grip, pictures))
     }
 
     /// A worker is done with what it took. What it decoded of that, and how long it took, tells how fast the lane is; a sample
     /// without pictures tells nothing.
-    pub fn done(&mut self, grip: Grip, sample: &Sample) {
-        if let Some(GroupUnderWay { lane, seconds }) = self.grips.remove(&grip) {
+    pub fn done(&mut self, grip: TakenId, sample: &Sample) {
+        if let Some(GroupUnderWay { lane, seconds }) = self.under_way.remove(&grip) {
             self.line(lane).end(seconds, sample);
         }
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_cuda::schedule::simulate::{Engines, Slots, Stall, TrueLane, efficiency, simulate};
-use forebay_cuda::schedule::{Cost, Grip, LaneId, LaneSet, LaneSpec, Queued, Sample, Schedule, Work};
+use forebay_cuda::schedule::{Cost, LaneId, LaneSet, LaneSpec, Queued, Sample, Schedule, TakenId, Work};
 use proptest::prelude::*;
 
 const FIRST: usize = 0b01;
@@ -29,7 +29,7 @@ fn queued(item: usize, lanes: usize) -> Queued<usize> {
 }
 
 /// What a worker of this lane gets.
-fn taken(schedule: &mut Schedule<usize>, lane: usize, most: usize) -> (Option<Grip>, Vec<usize>) {
+fn taken(schedule: &mut Schedule<usize>, lane: usize, most: usize) -> (Option<TakenId>, Vec<usize>) {
     schedule.take(LaneId(lane), most).map_or((None, Vec::new()), |(grip, group)| {
         (Some(grip), group.into_iter().map(|picture| picture.item).collect())
     })

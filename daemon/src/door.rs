@@ -134,7 +134,7 @@ async fn request(socket: &Socket) -> Option<Request> {
             return Some(Request { head, settings, files, resume, columns });
         }
         Ok(_) => "the first message must ask for a stream".to_owned(),
-        // The trainer reads it, for which the other side is this one.
+        // `PacketError` speaks from the daemon's side, and the trainer shows this text.
         Err(PacketError::Protocol { theirs }) => format!(
             "this daemon speaks {ours} of the protocol, the trainer {theirs}; upgrade Forebay on the {older}'s side",
             ours = Versions::OURS,

@@ -45,15 +45,15 @@ use crate::error::LedgerError;
 pub use self::times::Times;
 pub(crate) use self::{loads::Load, quarantine::cut, views::HeldPositions};
 
-/// Layout of the documents. Older versions are read as well. The builds that write versions 1 and 2 do not know tails, and would
-/// count these positions as delivered. Version 3 has marks in the head.
+/// Layout of the documents. Older versions are read as well. Version 3 added tails: a build of
+/// version 1 or 2 would count their positions as delivered, so it must refuse our documents. Version 3 has marks in the head.
 const VERSION: u32 = 4;
 /// The key of the document that each ledger has. Each part has something in it.
 const HEAD: &str = "head";
 
 /// Which worker reads which positions of which epoch, and what has been delivered.
 ///
-/// `procedures.rs` drives it, with the time as an argument in milliseconds of any clock that does not go back: it never
+/// `ledger-client/src/procedures.rs` calls it, with the time as an argument in milliseconds of any clock that does not go back: it never
 /// looks at one. Leases expire by `expire` alone, when all that waited has been answered. What changed
 /// since the last commit is taken out as documents by its owner, the coordinator's thread.
 ///

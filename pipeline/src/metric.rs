@@ -1,5 +1,5 @@
-//! The names of all metrics that the daemon shows to Prometheus. To add a metric, add one line to the table. Names
-//! follow Prometheus' conventions: base units, and `_total` for counters.
+//! The names of all metrics that the daemon shows to Prometheus. A metric is a line of the table, and its
+//! value is set where `ARCHITECTURE.md` says. Names follow Prometheus' conventions: base units, and `_total` for counters.
 
 /// Makes [`Metric`] of the table below, with its list and its rows.
 macro_rules! metrics {

@@ -49,7 +49,7 @@ pub(crate) struct ReadAheadSettings {
     pub requests: usize,
     /// Bytes that may be ready or in decoding.
     pub budget: u64,
-    /// A read that takes longer is an outcome of its record.
+    /// A read that takes longer makes its record bad, unless the storage is at fault.
     pub read_timeout: Duration,
 }
 

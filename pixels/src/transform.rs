@@ -3,7 +3,8 @@
 //! In settings each is a table with one key: `{ random_resized_crop = { size = 224 } }` in TOML, the same in JSON.
 //! Unknown keys are refused while parsing; values are checked when a [`crate::Recipe`] is made.
 //!
-//! A transform that only changes values is beside its operation, in `operation/`.
+//! A transform that keeps the picture's size and draws an operation is beside the operation, in `operation/`, also if it moves
+//! pixels. One that may change the size, such as `RandomRotation`, is here.
 
 mod center_crop;
 mod crop;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use super::{Cost, Grip, LaneId, LaneSet, LaneSpec, Queued, Sample, Schedule, Work};
+use super::{Cost, LaneId, LaneSet, LaneSpec, Queued, Sample, Schedule, TakenId, Work};
 
 /// A lane as it truly is.
 #[derive(Clone, Debug)]
@@ -157,7 +157,7 @@ impl<'a> Machine<'a> {
     fn set_to_work(&mut self) {
         for lane in 0..self.lanes.len() {
             while self.idle[lane] > 0
-                && let Some((Grip(grip), group)) = self.schedule.take(LaneId(lane), self.lanes[lane].group)
+                && let Some((TakenId(grip), group)) = self.schedule.take(LaneId(lane), self.lanes[lane].group)
             {
                 let pictures: Vec<_> = group.into_iter().map(|picture| picture.item).collect();
                 let stall = self.lanes[lane].stalls.iter().find(|stall| stall.group == self.begun[lane]);
@@ -195,7 +195,7 @@ impl<'a> Machine<'a> {
         for picture in &end.pictures {
             sample.add(self.pictures[*picture]);
         }
-        self.schedule.done(Grip(end.grip), &sample);
+        self.schedule.done(TakenId(end.grip), &sample);
         end.pictures.clone()
     }
 

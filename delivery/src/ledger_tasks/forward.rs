@@ -212,7 +212,7 @@ fn lost_leases(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>) -> Ve
         tracing::info!(
             lost = lost.len(),
             what,
-            "the leases are no longer this daemon's; the records are delivered again"
+            "the ledger refused reports: this daemon has their leases no longer, and the records are delivered again"
         );
     }
     if invalid > 0 {

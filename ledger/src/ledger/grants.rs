@@ -1,5 +1,5 @@
-//! To give positions to workers: leases, what consumers of a dead incarnation still hold, and tails. And what time takes from
-//! workers that are silent.
+//! Gives positions to workers: leases, what consumers of a dead incarnation still hold, and tails. Extends the leases of
+//! workers whose heartbeats come, and takes back those of workers that are silent ([`Ledger::expire`]).
 
 use std::sync::Arc;
 
@@ -180,7 +180,7 @@ impl Ledger {
 
     /// How long a silent worker without leases is remembered.
     fn remembered(&self) -> u64 {
-        // Leases of tasks have no end, but their workers have.
+        // Leases of tasks never expire, but a worker that is silent for long is forgotten.
         self.terms.times().lease_ttl.min(REMEMBERED) + REMEMBERED
     }
 

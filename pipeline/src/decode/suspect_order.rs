@@ -23,14 +23,14 @@ impl SuspectOrder {
     }
 
     /// A child was ended, which is not the record's fault: it is made again.
-    pub(super) fn waits(&self, now: Instant, why: String) {
+    pub(super) fn begin_wait(&self, now: Instant, why: String) {
         let mut wait = self.wait.lock();
         let since = wait.as_ref().map_or(now, |(since, _)| *since);
         *wait = Some((since, why));
     }
 
     /// A child has answered.
-    pub(super) fn is_over(&self) {
+    pub(super) fn end_wait(&self) {
         self.wait.lock().take();
     }
 

@@ -208,7 +208,7 @@ impl Trial<'_> {
             }
             let ending = match self.attempt(job, is_alone) {
                 Ok(reply) => {
-                    self.order.is_over();
+                    self.order.end_wait();
                     return Some(Ok(reply));
                 }
                 Err(ending) => ending,
@@ -224,7 +224,7 @@ impl Trial<'_> {
                 Ending::Unclear => is_alone = true,
                 Ending::Blameless(why) => {
                     tracing::debug!(record = job.record, why, "a child process was ended; its record is made again");
-                    self.order.waits(Instant::now(), why);
+                    self.order.begin_wait(Instant::now(), why);
                     self.pause();
                 }
             }

@@ -13,7 +13,7 @@ pub(crate) struct Patience {
 #[derive(Debug)]
 struct StorageWaiting {
     since: Instant,
-    /// How long it has to go on before the next word.
+    /// How long it lasts until it is logged again.
     word: Duration,
     /// How long before trainers are told that it is too long.
     expires: Duration,

@@ -118,7 +118,7 @@ class SlotsHeld(Error):  # noqa: N818
 
 
 class StorageStalled(Error):  # noqa: N818
-    """The dataset's storage has served nothing for longer than `storage_timeout`.
+    """The dataset's storage has served nothing for longer than `storage_timeout`, a key of the stream (10 minutes).
 
     The message names a file and the reason. No record is lost: the daemon keeps trying, and the next call of `next()`
     waits again.

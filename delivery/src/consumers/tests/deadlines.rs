@@ -34,7 +34,7 @@ fn rule_19_an_offer_has_the_deadline_and_a_trainer_that_asks_is_told_a_later_one
 }
 
 #[test]
-fn rule_19_a_trainer_that_does_not_read_is_not_evict_because_its_deadline_is_renewed() {
+fn rule_19_a_trainer_that_does_not_read_is_not_evicted_because_its_deadline_is_renewed() {
     let scene = Scene::new(|_| ());
     let trainer = scene.attach(1);
     scene.publish(0);

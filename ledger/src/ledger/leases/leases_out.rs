@@ -57,7 +57,7 @@ impl LeasesOut {
         self.by_id.get(&id)
     }
 
-    /// Puts a lease out. Its id is that of no other one.
+    /// Adds a lease. Its id is that of no other one.
     pub(super) fn insert(&mut self, mut lease: LeaseOut) {
         let (id, epoch) = (lease.lease.id, lease.lease.epoch);
         // All leases of a worker share its name.
@@ -67,15 +67,15 @@ impl LeasesOut {
         let holder = &lease.holder;
         self.by_holder.entry(Arc::clone(holder)).or_default().insert(id);
         self.epochs.entry(epoch).or_default().insert(id, holder);
-        self.put_in(id, epoch, LeaseOrder::of(&lease));
+        self.add_to_orders(id, epoch, LeaseOrder::of(&lease));
         self.by_id.insert(id, lease);
     }
 
-    /// Takes a lease in.
+    /// Removes a lease.
     pub(super) fn remove(&mut self, id: u64) -> Option<LeaseOut> {
         let lease = self.by_id.remove(&id)?;
         let epoch = lease.lease.epoch;
-        self.take_out(id, epoch, LeaseOrder::of(&lease));
+        self.remove_from_orders(id, epoch, LeaseOrder::of(&lease));
         remove_id(&mut self.by_holder, &lease.holder, id);
         if let Some(of_epoch) = self.epochs.get_mut(&epoch) {
             of_epoch.remove(id, &lease.holder);
@@ -93,8 +93,8 @@ impl LeasesOut {
         let result = act(lease);
         let now = LeaseOrder::of(lease);
         if before != now {
-            self.take_out(id, epoch, before);
-            self.put_in(id, epoch, now);
+            self.remove_from_orders(id, epoch, before);
+            self.add_to_orders(id, epoch, now);
         }
         Some(result)
     }
@@ -104,7 +104,7 @@ impl LeasesOut {
         std::mem::take(self).by_id.into_values()
     }
 
-    fn put_in(&mut self, id: u64, epoch: u64, lease: LeaseOrder) {
+    fn add_to_orders(&mut self, id: u64, epoch: u64, lease: LeaseOrder) {
         self.positions += lease.positions;
         self.deadlines.insert((lease.deadline, id));
         let of_epoch = self.epochs.entry(epoch).or_default();
@@ -112,7 +112,7 @@ impl LeasesOut {
         of_epoch.fraying += u64::from(lease.is_fraying);
     }
 
-    fn take_out(&mut self, id: u64, epoch: u64, lease: LeaseOrder) {
+    fn remove_from_orders(&mut self, id: u64, epoch: u64, lease: LeaseOrder) {
         self.positions -= lease.positions;
         self.deadlines.remove(&(lease.deadline, id));
         let of_epoch = self.epochs.entry(epoch).or_default();

@@ -1,7 +1,7 @@
 //! What a thread has taken from the work queue: one picture for a thread of the pool, or a group for a thread of a GPU lane.
 
 use forebay_cuda::lane::worker::{Made, Order};
-use forebay_cuda::schedule::{Grip, LaneId, Queued, Sample, Work};
+use forebay_cuda::schedule::{LaneId, Queued, Sample, TakenId, Work};
 use forebay_pixels::Limits;
 
 use crate::decode::job::DecodeJob;
@@ -10,7 +10,7 @@ use crate::record::Input;
 /// What tells the work queue which picture a thread of the pool is done with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PoolTicket {
-    pub(super) grip: Grip,
+    pub(super) grip: TakenId,
     pub(super) work: Work,
 }
 
@@ -18,14 +18,14 @@ pub(crate) struct PoolTicket {
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(super) lane: LaneId,
-    pub(super) grip: Grip,
+    pub(super) grip: TakenId,
     pub(super) pictures: Vec<Queued<DecodeJob>>,
     /// What was decoded of it.
     pub(super) sample: Sample,
 }
 
 impl Group {
-    pub(super) fn new(lane: LaneId, grip: Grip, pictures: Vec<Queued<DecodeJob>>) -> Self {
+    pub(super) fn new(lane: LaneId, grip: TakenId, pictures: Vec<Queued<DecodeJob>>) -> Self {
         Self { lane, grip, pictures, sample: Sample::default() }
     }
 

@@ -45,7 +45,7 @@ impl OwnReader {
             };
             match read(rows, rgb, width, task)? {
                 Ok(()) => return Ok(Some(task.part)),
-                // The points are gone, so that this comes once.
+                // The seek points were wrong and are dropped: the second try has none.
                 Err(OwnFault::Misled) => {}
                 Err(_) => return Ok(None),
             }

@@ -157,7 +157,7 @@ impl TroubledNode {
     /// Whether nothing has happened to it, and no lease has expired because the machine was busy. Its daemon ends.
     pub(super) fn is_spared(&mut self) -> bool {
         let said = self.daemon.as_mut().expect("it runs").last_words();
-        !self.is_troubled && !said.contains("the leases are no longer this daemon's")
+        !self.is_troubled && !said.contains("this daemon has their leases no longer")
     }
 
     /// The coordinators are out of reach for what the node says, or for what it is told, or for both.
