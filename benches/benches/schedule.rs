@@ -65,10 +65,10 @@ fn decision() -> f64 {
         for item in 0..ROUND {
             schedule.push(photograph(item));
             let lane = LaneId(item as usize % 2);
-            if let Some((grip, group)) = schedule.take(lane, 1) {
+            if let Some((number, group)) = schedule.take(lane, 1) {
                 let mut sample = Sample { took: Duration::from_micros(300), ..Sample::default() };
                 sample.add(group[0].work);
-                schedule.done(grip, &sample);
+                schedule.done(number, &sample);
             }
         }
         begun.elapsed().as_secs_f64() * 1e9 / f64::from(ROUND)

@@ -111,16 +111,16 @@ impl<T> Schedule<T> {
             return None;
         }
         self.line(lane).begin(seconds);
-        let grip = TakenId(self.next);
+        let number = TakenId(self.next);
         self.next += 1;
-        self.under_way.insert(grip, GroupUnderWay { lane, seconds });
-        Some((grip, pictures))
+        self.under_way.insert(number, GroupUnderWay { lane, seconds });
+        Some((number, pictures))
     }
 
     /// A worker is done with what it took. What it decoded of that, and how long it took, tells how fast the lane is; a sample
     /// without pictures tells nothing.
-    pub fn done(&mut self, grip: TakenId, sample: &Sample) {
-        if let Some(GroupUnderWay { lane, seconds }) = self.under_way.remove(&grip) {
+    pub fn done(&mut self, number: TakenId, sample: &Sample) {
+        if let Some(GroupUnderWay { lane, seconds }) = self.under_way.remove(&number) {
             self.line(lane).end(seconds, sample);
         }
     }

@@ -30,8 +30,8 @@ fn queued(item: usize, lanes: usize) -> Queued<usize> {
 
 /// What a worker of this lane gets.
 fn taken(schedule: &mut Schedule<usize>, lane: usize, most: usize) -> (Option<TakenId>, Vec<usize>) {
-    schedule.take(LaneId(lane), most).map_or((None, Vec::new()), |(grip, group)| {
-        (Some(grip), group.into_iter().map(|picture| picture.item).collect())
+    schedule.take(LaneId(lane), most).map_or((None, Vec::new()), |(number, group)| {
+        (Some(number), group.into_iter().map(|picture| picture.item).collect())
     })
 }
 
@@ -88,9 +88,9 @@ fn an_idle_lane_takes_from_the_tail_of_another_ones_line_only_what_it_would_be_d
         schedule.push_again(queued(item, FIRST));
     }
     let mut order = Vec::new();
-    while let (Some(grip), items) = taken(&mut schedule, 0, 2) {
+    while let (Some(number), items) = taken(&mut schedule, 0, 2) {
         order.extend(items);
-        schedule.done(grip, &Sample::default());
+        schedule.done(number, &Sample::default());
     }
     assert_eq!(order, [13, 12, 11, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "what another lane gave up comes first");
 }
@@ -173,10 +173,10 @@ fn only_a_lane_without_work_is_forgotten() {
     let push = |schedule: &mut Schedule<usize>| schedule.push(Queued { item: 0, work: photograph(), may: all });
     let measure = |schedule: &mut Schedule<usize>, lane| {
         schedule.push(Queued { item: 0, work: photograph(), may: LaneSet::only(LaneId(lane)) });
-        let grip = taken(schedule, lane, 1).0.unwrap();
+        let number = taken(schedule, lane, 1).0.unwrap();
         let mut sample = Sample { took: std::time::Duration::from_secs(3), ..Sample::default() };
         sample.add(photograph());
-        schedule.done(grip, &sample);
+        schedule.done(number, &sample);
     };
     (0..40).for_each(|_| [1, 2].into_iter().for_each(|lane| measure(&mut schedule, lane)));
     let believed = |schedule: &Schedule<usize>| [1, 2].map(|lane| schedule.cost(LaneId(lane)).seconds(photograph()));
@@ -185,8 +185,8 @@ fn only_a_lane_without_work_is_forgotten() {
     let under_way = taken(&mut schedule, 1, 1).0.unwrap();
     for _ in 0..10_000 {
         assert_eq!(push(&mut schedule), LaneId(0));
-        let grip = taken(&mut schedule, 0, 1).0.unwrap();
-        schedule.done(grip, &Sample::default());
+        let number = taken(&mut schedule, 0, 1).0.unwrap();
+        schedule.done(number, &Sample::default());
     }
     let after = believed(&schedule);
     assert!(after[0] > before[0] * 0.99 && after[1] < before[1] / 2.0, "{before:?}, then {after:?}");

@@ -128,7 +128,7 @@ struct Machine<'a> {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct End {
     at: u64,
-    grip: u64,
+    number: u64,
     lane: usize,
     began: u64,
     pictures: Vec<usize>,
@@ -157,7 +157,7 @@ impl<'a> Machine<'a> {
     fn set_to_work(&mut self) {
         for lane in 0..self.lanes.len() {
             while self.idle[lane] > 0
-                && let Some((TakenId(grip), group)) = self.schedule.take(LaneId(lane), self.lanes[lane].group)
+                && let Some((TakenId(number), group)) = self.schedule.take(LaneId(lane), self.lanes[lane].group)
             {
                 let pictures: Vec<_> = group.into_iter().map(|picture| picture.item).collect();
                 let stall = self.lanes[lane].stalls.iter().find(|stall| stall.group == self.begun[lane]);
@@ -165,7 +165,7 @@ impl<'a> Machine<'a> {
                 let at = u64::try_from(Duration::from_secs_f64(end).as_nanos()).unwrap_or(u64::MAX);
                 self.idle[lane] -= 1;
                 self.begun[lane] += 1;
-                self.running.push(Reverse(End { at, grip, lane, began: self.now, pictures }));
+                self.running.push(Reverse(End { at, number, lane, began: self.now, pictures }));
             }
         }
     }
@@ -195,7 +195,7 @@ impl<'a> Machine<'a> {
         for picture in &end.pictures {
             sample.add(self.pictures[*picture]);
         }
-        self.schedule.done(TakenId(end.grip), &sample);
+        self.schedule.done(TakenId(end.number), &sample);
         end.pictures.clone()
     }
 

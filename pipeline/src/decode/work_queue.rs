@@ -51,9 +51,9 @@ struct WorkQueueState {
 
 impl WorkQueueState {
     fn take(&mut self, lane: LaneId, most: usize) -> Option<Group> {
-        let (grip, pictures) = self.schedule.take(lane, most)?;
+        let (number, pictures) = self.schedule.take(lane, most)?;
         self.away += pictures.len();
-        Some(Group::new(lane, grip, pictures))
+        Some(Group::new(lane, number, pictures))
     }
 
     /// Puts a picture that a lane has given up at the head of another one's line.
@@ -122,10 +122,10 @@ impl WorkQueue {
             if !state.mixes.is_empty() {
                 return Ok(None);
             }
-            if let Some((grip, mut taken)) = state.schedule.take(CPU, 1)
+            if let Some((number, mut taken)) = state.schedule.take(CPU, 1)
                 && let Some(Queued { item, work, .. }) = taken.pop()
             {
-                return Ok(Some((item, PoolTicket { grip, work })));
+                return Ok(Some((item, PoolTicket { number, work })));
             }
             if state.closed && state.away == 0 && state.schedule.waiting() == 0 {
                 return Err(Closed);
@@ -148,7 +148,7 @@ impl WorkQueue {
                 sample.add(ticket.work);
             }
         }
-        state.schedule.done(ticket.grip, &sample);
+        state.schedule.done(ticket.number, &sample);
     }
 
     /// Up to `most` pictures for a thread of a GPU lane, once there are any.
@@ -207,9 +207,9 @@ impl WorkQueue {
     /// A thread of a GPU lane is done with its group, after this time. What is left of it was not looked at, and goes to any
     /// lane that may have it.
     pub(super) fn group_done(&self, group: Group, took: Duration) {
-        let Group { grip, pictures, sample, .. } = group;
+        let Group { number, pictures, sample, .. } = group;
         let mut state = self.state.lock();
-        state.schedule.done(grip, &Sample { took, ..sample });
+        state.schedule.done(number, &Sample { took, ..sample });
         state.away -= pictures.len();
         for picture in pictures.into_iter().rev() {
             state.push_again(picture);

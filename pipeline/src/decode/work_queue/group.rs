@@ -10,7 +10,7 @@ use crate::record::Input;
 /// What tells the work queue which picture a thread of the pool is done with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PoolTicket {
-    pub(super) grip: TakenId,
+    pub(super) number: TakenId,
     pub(super) work: Work,
 }
 
@@ -18,15 +18,15 @@ pub(crate) struct PoolTicket {
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(super) lane: LaneId,
-    pub(super) grip: TakenId,
+    pub(super) number: TakenId,
     pub(super) pictures: Vec<Queued<DecodeJob>>,
     /// What was decoded of it.
     pub(super) sample: Sample,
 }
 
 impl Group {
-    pub(super) fn new(lane: LaneId, grip: TakenId, pictures: Vec<Queued<DecodeJob>>) -> Self {
-        Self { lane, grip, pictures, sample: Sample::default() }
+    pub(super) fn new(lane: LaneId, number: TakenId, pictures: Vec<Queued<DecodeJob>>) -> Self {
+        Self { lane, number, pictures, sample: Sample::default() }
     }
 
     /// Whether it has no picture left.
