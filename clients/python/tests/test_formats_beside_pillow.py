@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from forebay import PictureError, image
+from forebay.parity.pillow import seen
+from PIL import Image
 
 pytestmark = pytest.mark.originals
 
@@ -25,14 +27,13 @@ def module_at(path):
 
 
 FORMATS = module_at(Path("scripts/formats.py"))
-PILLOW = module_at(Path("cli/src/compare/pillow.py"))
 
 
 def by_pillow(file):
     """Pillow's pixels, upright and on black. None if Pillow refuses the file."""
     try:
-        with PILLOW.Image.open(file) as opened:
-            return np.asarray(PILLOW.seen(opened))
+        with Image.open(file) as opened:
+            return np.asarray(seen(opened))
     except Exception:
         return None
 

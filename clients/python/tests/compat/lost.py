@@ -14,7 +14,7 @@ RENAMED_KEYS = {
     "control.group": "control.unix_group",
 }
 # Names of fields that were renamed. Their numbers and types, which are what is stored and sent, are the same.
-RENAMED_FIELDS = {"shard_size": "lease_size", "shard_size_required": "lease_size_required"}
+RENAMED_FIELDS = {"shard_size": "lease_size", "shard_size_required": "lease_size_required", "hand_in": "resumed"}
 
 
 def names(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

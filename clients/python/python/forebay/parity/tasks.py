@@ -10,7 +10,7 @@ from typing import Any, Callable
 import numpy as np
 from PIL import Image
 
-from forebay._native import Pipeline
+from forebay._native import TransformList
 from forebay.image import probe
 from forebay.parity import pillow
 from forebay.parity.pillow import Opened
@@ -47,7 +47,7 @@ class Task:
     """
 
     name: str
-    pipeline: Pipeline
+    pipeline: TransformList
     theirs: Theirs
     needs_plan: bool = False
 
@@ -121,5 +121,5 @@ def planned(recipe: PublishedRecipe) -> Task:
     return Task(recipe.name, pipeline(document(recipe.steps)), theirs, needs_plan=True)
 
 
-def _pipeline(steps: Sequence[Transform], match: str = "pillow", reducing_gap: float | None = None) -> Pipeline:
+def _pipeline(steps: Sequence[Transform], match: str = "pillow", reducing_gap: float | None = None) -> TransformList:
     return pipeline(document([step.to_settings() for step in steps]), match, reducing_gap=reducing_gap)
