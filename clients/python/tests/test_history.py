@@ -43,6 +43,16 @@ def test_a_repetition_is_one_unless_the_audit_names_it(found):
     assert found(lines, audit(repeats={"daemon_died": 1, "trainer_ended": 1})) == []
 
 
+def test_what_is_counted_after_a_state_is_undone_with_it_but_for_epochs_that_were_complete(found):
+    # The state has the last batch of epoch 0 in hand: in the ledger, that epoch was open.
+    with_last_batch = ["got 0 0 1", "got 0 2 3", "state 7 1", "got 0 2 3", "got 1 0 1", "loaded 7", "got 1 0 1 2 3"]
+    assert found(with_last_batch, audit(), audit(1)) == []
+    # Here it was complete, and a repetition that was counted before stays.
+    complete = ["got 0 0 1", "got 0 2 3", "got 0 2 3", "got 1 0 1", "state 7 1", "got 1 2 3", "loaded 7", "got 1 2 3"]
+    assert "2 repetitions, of which the audit names 0" in found(complete, audit(), audit(1))[0]
+    assert found(complete, audit(repeats={"daemon_died": 2}), audit(1)) == []
+
+
 def test_pixels_of_another_record_are_one(tmp_path):
     journal = tmp_path / "journal"
     journal.write_text("got 0 0 1\nwrong 0 0 1\ngot 0 2 3\n")

@@ -9,8 +9,10 @@ class History:
     def __init__(self):
         # In the run as it is now. Loading a state takes back everything since that state.
         self.run = {}
-        # As the ledger counts. An epoch that was complete in a state keeps its count when the state is loaded.
+        # As the ledger counts. An epoch that is complete in a state keeps its count when the state is loaded.
         self.tallied = {}
+        # The epoch of the last batch.
+        self.last = 0
         self.states = {}
         self.lines = Counter()
 
@@ -24,15 +26,22 @@ class History:
             self.lines[what] += 1
             if what == "got":
                 epoch, *records = map(int, words)
+                self.last = epoch
                 for epochs in (self.run, self.tallied):
                     epochs.setdefault(epoch, Counter()).update(records)
             elif what == "state":
                 number, first_open = map(int, words)
-                self.states[number] = (first_open, copy(self.run), copy(self.tallied))
+                # With the last batch of an epoch in hand, the epoch has ended in the state, and not yet in the ledger.
+                ended = self.last if self.last < first_open else None
+                self.states[number] = (first_open, ended, copy(self.run), copy(self.tallied))
             elif what == "loaded":
-                first_open, run, tallied = self.states[int(words[0])]
+                first_open, ended, run, tallied = self.states[int(words[0])]
                 kept = {epoch: seen for epoch, seen in self.tallied.items() if epoch < first_open}
                 gone_back = {epoch: seen for epoch, seen in copy(tallied).items() if epoch >= first_open}
+                if ended in kept and ended in tallied:
+                    # Then the state brings its own count of that epoch, and what was counted after it is undone.
+                    # Whether the batch was in hand is not in the journal: no more is expected than in either case.
+                    kept[ended] = min(kept[ended], Counter(tallied[ended]), key=lambda seen: sum(seen.values()))
                 self.run, self.tallied = copy(run), kept | gone_back
         return self
 
