@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, run
 
-# What a browser loads by itself. It follows an anchor's link only if somebody clicks on it.
+# What a browser loads by itself. It follows an anchor's link only after a click.
 LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("object", "data")}
 
 
