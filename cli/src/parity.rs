@@ -13,8 +13,8 @@ pub(crate) struct ParityArgs {
 }
 
 /// Where the command is: the package's own `forebay` carries it out before this binary is asked.
-const PLACE: &str = "It is in the Python package, because it needs Pillow. Install that with `pip install forebay pillow`, and \
-                     run its `forebay parity`, or `python -m forebay.parity`.";
+const PLACE: &str = "It is in the Python package, because it needs Pillow. Install the package's wheel (docs/install.md) and \
+                     Pillow, and run its `forebay parity`, or `python -m forebay.parity`.";
 
 pub(crate) fn run(_: &ParityArgs) -> Result<(), Failure> {
     Err(Failure::Usage(format!("This binary has no parity. {PLACE}")))

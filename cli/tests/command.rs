@@ -99,7 +99,7 @@ fn parity_says_that_the_python_package_has_it_and_compare_what_it_is_called_now(
     {
         let output = forebay(&[command, "pictures", "--limit", "4", "-o", "worst.png"]);
         assert_eq!(output.status.code(), Some(2));
-        for words in [words, "pip install forebay", "python -m forebay.parity"] {
+        for words in [words, "docs/install.md", "python -m forebay.parity"] {
             assert!(said(&output).contains(words), "{words:?} is not in: {}", said(&output));
         }
     }
