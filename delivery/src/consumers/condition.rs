@@ -62,11 +62,13 @@ impl Condition {
         self.failure.as_ref().map(|(_, reason)| reason.as_str())
     }
 
-    /// The messages for a trainer that attaches now: why it waits, and then the failure if there is one.
+    /// The messages for a trainer that attaches now: the first bad record that was left out, why it waits, and then the
+    /// failure if there is one.
     pub(super) fn packets(&self) -> Vec<Vec<u8>> {
+        let skipped = self.skipped.first().map(notice);
         let waits = self.storage.iter().chain(&self.ledger).map(|words| notice(words));
         let failure = self.failure.iter().map(|(code, reason)| text(MessageKind::Failed, *code, reason));
-        waits.chain(failure).collect()
+        skipped.into_iter().chain(waits).chain(failure).collect()
     }
 }
 

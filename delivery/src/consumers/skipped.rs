@@ -6,19 +6,28 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct Skipped {
     by_epoch: BTreeMap<u64, u64>,
-    has_told: bool,
+    /// What was said of the first one.
+    first: Option<String>,
 }
 
 impl Skipped {
     /// A record of this epoch is bad, as `reason` says. Gives what is said of the first one.
     pub(super) fn bad(&mut self, epoch: u64, reason: &str) -> Option<String> {
         *self.by_epoch.entry(epoch).or_default() += 1;
-        (!std::mem::replace(&mut self.has_told, true)).then(|| {
-            format!(
-                "a bad record is left out: {reason}. More may follow: the end of each epoch says how many, and the quarantine \
-                 lists them"
-            )
-        })
+        if self.first.is_some() {
+            return None;
+        }
+        self.first = Some(format!(
+            "a bad record is left out: {reason}. More may follow: the end of each epoch says how many, and the quarantine lists \
+             them"
+        ));
+        self.first.clone()
+    }
+
+    /// What was said of the first bad record. A trainer that attaches after it hears it too: a stream makes its first
+    /// batches before its first trainer is there.
+    pub(super) fn first(&self) -> Option<&str> {
+        self.first.as_deref()
     }
 
     /// Epochs before this one are complete. Gives what is said of each that had bad records.
@@ -40,6 +49,7 @@ mod tests {
     #[test]
     fn the_first_bad_record_is_told_and_each_epoch_s_number_at_its_end() {
         let mut skipped = Skipped::default();
+        assert_eq!(skipped.first(), None);
         let first = skipped.bad(0, "record 7 (b.jpg): it is empty").unwrap();
         assert!(first.starts_with("a bad record is left out: record 7 (b.jpg): it is empty."), "{first}");
         // Records of the next epoch are made before this one is over.
@@ -49,5 +59,6 @@ mod tests {
         assert_eq!(skipped.ended(2), ["epoch 1: 1 bad record was left out"]);
         assert!(skipped.ended(9).is_empty() && skipped.by_epoch.is_empty(), "nothing is kept of what is over");
         assert_eq!(skipped.bad(9, "another"), None);
+        assert_eq!(skipped.first(), Some(&*first));
     }
 }

@@ -39,6 +39,19 @@ fn trainers_hear_of_the_first_bad_record_and_of_an_epoch_s_number_before_its_end
 }
 
 #[test]
+fn a_trainer_that_attaches_after_the_first_bad_record_hears_of_it() {
+    let scene = Scene::new(|_| ());
+    for record in [7, 9] {
+        bad(&scene, 0, record);
+    }
+    for id in [1, 2] {
+        let trainer = scene.attach(id);
+        let first = next(&trainer);
+        assert!(first.contains("record 7 (x.jpg): it is empty"), "{first}");
+    }
+}
+
+#[test]
 fn a_stream_that_fails_at_a_bad_record_says_it_once() {
     let scene = Scene::new(|_| ());
     let trainer = scene.attach(1);
