@@ -10,10 +10,15 @@ class MismatchError(AssertionError):
 class Model:
     """The records that a trainer has consumed, epoch by epoch."""
 
-    def __init__(self, records, epochs, *, drops):
+    def __init__(self, records, epochs, *, drops, lockstep=False):
         self.records = records
         self.epochs = epochs
         self.drops = drops
+        self.lockstep = lockstep
+        # The steps of each epoch that were given so far, in lockstep: a new one is always the next.
+        self.steps = defaultdict(list)
+        # Batches that were given back, and have not come again.
+        self.rejected = []
         self.consumed = defaultdict(set)
         self.abandoned = set()
         # The epoch that the trainer has begun, and of whose end it has not been told.
@@ -68,6 +73,26 @@ class Model:
                 consumed = len(self.consumed[before])
                 raise MismatchError(f"epoch {epoch} began before {before}, of which {consumed} records are consumed")
         self.within, self.hand = epoch, (epoch, tuple(records))
+        if self.lockstep:
+            self.step(epoch, tuple(records))
+
+    def step(self, epoch, records):
+        """In lockstep, a batch is one that was given back, or the first step that is not consumed."""
+        if records in self.rejected:
+            self.rejected.remove(records)
+            return
+        steps, consumed = self.steps[epoch], self.consumed[epoch]
+        is_open = (step for step in steps if not consumed.issuperset(step) and step not in self.rejected)
+        expected = next(is_open, None)
+        if expected is None:
+            steps.append(records)
+        elif records != expected:
+            raise MismatchError(f"records {list(records)} of epoch {epoch} arrived before {list(expected)}")
+
+    def reject(self):
+        """The trainer has given the batch in hand back. It comes again behind those that wait for the trainer."""
+        self.rejected.append(self.hand[1])
+        self.hand = None
 
     def end(self, batch_size):
         """The trainer was told that its epoch, or the stream, has ended."""
@@ -84,13 +109,17 @@ class Model:
         self.consume()
         if self.within is not None and len(self.consumed[self.within]) < self.records:
             self.abandoned.add(self.within)
-        self.within = None
+        self.within, self.rejected = None, []
 
     def saved(self):
-        """What a state holds: the batch in hand counts as consumed."""
+        """What a state holds: the batch in hand counts as consumed. In lockstep, steps behind an open one do not."""
         consumed = copied(self.consumed)
         if self.hand:
             consumed[self.hand[0]].update(self.hand[1])
+        for epoch, steps in self.steps.items():
+            is_open = [not consumed[epoch].issuperset(step) for step in steps]
+            if True in is_open and epoch not in self.abandoned:
+                consumed[epoch] = set().union(*steps[: is_open.index(True)])
         return consumed, set(self.abandoned)
 
     def load(self, saved):
@@ -98,7 +127,7 @@ class Model:
         consumed, abandoned = saved
         self.consumed = copied(consumed)
         self.abandoned = set(abandoned)
-        self.within = self.hand = None
+        self.within, self.hand, self.rejected = None, None, []
 
     def check(self, line):
         """A line of the audit."""

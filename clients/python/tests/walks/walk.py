@@ -38,7 +38,7 @@ class Walk:
     def __init__(self, seed, folder):
         self.chance = random.Random(seed)
         self.scene = Scene(self.chance, folder)
-        self.model = Model(self.scene.records, self.scene.epochs, drops=self.scene.drops)
+        self.model = Model(self.scene.records, self.scene.epochs, drops=self.scene.drops, lockstep=self.scene.is_rank)
         self.states = []
         # Whether a state was loaded. Epochs that were complete then keep their old counts in the audit.
         self.loaded = False
@@ -122,7 +122,8 @@ class Walk:
             # The batch is delivered again when no view of it is left.
             self._let_go()
             self.batch.reject()
-            self.model.hand = self.batch = None
+            self.model.reject()
+            self.batch = None
 
     def _ack(self):
         if self.model.hand:
