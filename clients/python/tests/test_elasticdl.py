@@ -125,13 +125,14 @@ def test_shuffled_records_come_by_their_indices_and_each_epoch_has_all(site):
     said = site.worker(0, code).rest()
     assert said.pop() == ["end"]
     records = [record for (record,) in said]
-    # The client reads ahead. Until its reports have told the coordinator so, a call with an open shard looks as if
-    # a reply had been lost, and the shard is given once more.
-    again = [record for record in range(40) if records.count(record) > 2]
-    assert all(records.count(record) == 3 for record in again)
-    assert len(again) in (0, 8)
-    # Whichever epoch has the shard twice, these many from either end have a whole epoch in them.
-    whole = 40 + len(again)
+    # The client may ask for a shard when it has not reported the one before. Until the coordinator has learned that,
+    # such a call looks as if a reply had been lost, and the shard is given once more. The ledger's own test allows this
+    # four times for clients that read ahead by one.
+    again = sum(records.count(record) - 2 for record in range(40))
+    assert all(2 <= records.count(record) <= 4 for record in range(40))
+    assert again in range(0, 4 * 8 + 1, 8)
+    # Whichever epoch has a shard twice, these many from either end have a whole epoch in them.
+    whole = 40 + again
     assert set(records[:whole]) == set(records[-whole:]) == set(range(40))
     assert records[:40] != list(range(40))
     assert complete(site.audit(), 40)
