@@ -48,6 +48,10 @@ impl Dialogue {
     pub(super) fn next(&mut self, timeout: Option<Duration>, watch: &mut dyn Watch) -> Result<Next, NextError> {
         let patience = &mut Patience::new(watch, timeout);
         let next = self.wait_for_next(patience);
+        if matches!(next, Err(NextError::Timeout { .. })) {
+            // The caller has asked, and so has begun the stream's epoch, even if no daemon was there.
+            self.batches.inbox.join();
+        }
         self.wait.is_over(next.is_ok(), patience.waited());
         self.wait.report_end(patience.waited(), &self.batches.hands);
         next

@@ -184,6 +184,19 @@ fn rule_16_a_request_after_a_wait_that_was_given_up_reaches_the_next_daemon() {
 }
 
 #[test]
+fn rule_10_a_wait_that_was_given_up_has_begun_the_epoch_even_if_no_daemon_was_there() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(8, 4, 2));
+    let mut session = world.attach();
+    daemon.die();
+    let waited = session.next(Some(Duration::from_millis(150)), &mut Patient);
+    assert!(matches!(waited, Err(NextError::Timeout { .. })), "{waited:?}");
+    let _next_daemon = world.start(Plan::new(8, 4, 2));
+    session.reset(&mut Patient).unwrap();
+    assert_eq!(world.log.lock().resets, [0]);
+}
+
+#[test]
 fn rule_16_a_private_daemon_that_is_killed_is_started_again() {
     let folder = tempfile::tempdir().unwrap();
     let [draft, binary] = ["draft", "forebay"].map(|name| folder.path().join(name));
