@@ -41,6 +41,21 @@ fn rule_10_an_epoch_of_a_trillion_records_ends_at_once() {
 }
 
 #[test]
+fn rule_10_after_the_last_epoch_there_is_nothing_to_end() {
+    let scene = Scene::new(spec(4), 4, 2);
+    let mut daemon = scene.daemon("node", 1);
+    for _ in 0..2 {
+        let lease = daemon.lease(&scene);
+        daemon.ack(&scene, scene.delivered(&lease));
+    }
+    let before = scene.audit_lines();
+    assert_eq!(abandon(&scene, &mut daemon, 2), 0);
+    assert_eq!(scene.audit_lines(), before);
+    let beyond = AbandonRequest { caller: Some(daemon.next()), epoch: 3, ..AbandonRequest::default() };
+    scene.call(beyond).unwrap_err();
+}
+
+#[test]
 fn rule_24_many_abandoned_records_are_added_up_by_the_audit_in_any_order_and_from_any_source() {
     let sources = [(100_000, 100_000), (RECORDS - 100_000, RECORDS - 100_000)];
     let drawn = [(5_000, 90_000), (RECORDS - 5_000, 120_000)];

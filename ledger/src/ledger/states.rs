@@ -290,6 +290,11 @@ impl Ledger {
         self.sole_reader(worker, now, &format!("reset() ends epoch {epoch} for a sole reader"), instead)?;
         self.settle();
         if !self.leases.has_begun(&self.terms, epoch) {
+            // A trainer may ask before it has been told that the run is over: there is no epoch to end.
+            if self.leases.is_exhausted(&self.terms) && epoch == self.terms.epochs() {
+                let failure = Some(self.quarantine.failure().clone());
+                return Ok(AbandonReply { abandoned: 0, progress: Some(self.progress()), failure });
+            }
             let (cursor_epoch, _) = self.leases.cursor();
             return Err(LedgerError::Invalid(format!(
                 "Epoch {epoch} has not begun; the ledger leases epoch {cursor_epoch} at most."
