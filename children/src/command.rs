@@ -21,7 +21,15 @@ use crate::watcher::Watcher;
 pub struct ChildCommand {
     command: Command,
     name: String,
-    memory: Option<u64>,
+    memory: Option<MemoryLimit>,
+}
+
+/// A limit of a child's memory for data.
+#[derive(Clone, Copy, Debug)]
+struct MemoryLimit {
+    bytes: u64,
+    /// The child may raise it.
+    may_rise: bool,
 }
 
 impl ChildCommand {
@@ -46,7 +54,13 @@ impl ChildCommand {
     /// Limits its memory for data to so many bytes. Address space that a library reserves is not counted.
     #[must_use]
     pub fn most_memory(self, bytes: u64) -> Self {
-        Self { memory: Some(bytes), ..self }
+        Self { memory: Some(MemoryLimit { bytes, may_rise: false }), ..self }
+    }
+
+    /// As [`most_memory`](Self::most_memory), but the child may raise the limit itself.
+    #[must_use]
+    pub fn memory_at_first(self, bytes: u64) -> Self {
+        Self { memory: Some(MemoryLimit { bytes, may_rise: true }), ..self }
     }
 
     /// Starts the child.
@@ -74,10 +88,12 @@ impl ChildCommand {
         let mut begun = BegunChild(Some(child));
         let pid = begun.pid();
         let process = Arc::new(watch(pid)?);
-        if let Some(memory) = self.memory {
+        if let Some(MemoryLimit { bytes, may_rise }) = self.memory {
             // The child has not been asked for anything yet. It may be allowed less than the daemon would give it.
-            let most = Some(getrlimit(Resource::Data).maximum.map_or(memory, |allowed| allowed.min(memory)));
-            prlimit(Some(pid), Resource::Data, Rlimit { current: most, maximum: most })?;
+            let allowed = getrlimit(Resource::Data).maximum;
+            let current = Some(allowed.map_or(bytes, |allowed| allowed.min(bytes)));
+            let maximum = if may_rise { allowed } else { current };
+            prlimit(Some(pid), Resource::Data, Rlimit { current, maximum })?;
         }
         let stderr = begun.0.as_mut().and_then(|child| child.stderr.take()).expect("it was asked to be piped");
         let output = ChildOutput::new(stderr.into(), self.name, pid)?;

@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_secs(120);
 const PROGRAM: PythonModule = PythonModule {
     name: "program",
     code: "
-import os, signal, sys, time
+import os, resource, signal, sys, time
 
 from forebay_child import ERROR
 
@@ -39,6 +39,9 @@ class Program:
         kept = []
         while True:
             kept.append(bytearray(1 << 24))
+
+    def raise_limit(self, to):
+        resource.setrlimit(resource.RLIMIT_DATA, (to, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
     def flood(self, lines):
         for number in range(lines):
@@ -157,6 +160,15 @@ fn takes_more_memory_than_it_may() {
     assert_eq!((letter, String::from_utf8(words).unwrap().as_str()), ('E', "MemoryError"));
 }
 
+fn raises_the_limit_of_its_memory_if_it_may() {
+    for (may, command) in [(true, ChildCommand::memory_at_first as fn(_, _) -> _), (false, ChildCommand::most_memory)] {
+        let command = command(ChildCommand::python("python3", "program.py", &[PROGRAM]), 256 << 20);
+        let mut child = Python::start(command);
+        child.ask("{\"do\": \"raise_limit\", \"to\": 536870912}");
+        assert_eq!(child.frame().unwrap().0, if may { 'D' } else { 'E' });
+    }
+}
+
 fn floods_its_output() {
     let mut child = Python::new();
     // More than a pipe holds, so that the child stops if the parent does not read them.
@@ -186,6 +198,7 @@ fn each_child_that_was_started_is_reaped_however_it_ends() {
         (1, is_silent),
         (2, ends_with_the_pipe_to_the_daemon),
         (1, takes_more_memory_than_it_may),
+        (2, raises_the_limit_of_its_memory_if_it_may),
         (1, floods_its_output),
         (1, leaves_a_process_that_holds_its_descriptors),
     ];

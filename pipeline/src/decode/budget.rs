@@ -8,6 +8,8 @@ use parking_lot::{Condvar, Mutex};
 #[derive(Debug)]
 pub struct Budget {
     total: u64,
+    /// Is told what each picture needs, before the picture has it.
+    prepare: Option<fn(u64)>,
     state: Mutex<BudgetState>,
     changed: Condvar,
 }
@@ -31,7 +33,12 @@ pub(crate) struct BudgetShare<'a> {
 impl Budget {
     /// A budget of `total` bytes.
     pub(crate) fn new(total: u64) -> Self {
-        Self { total, state: Mutex::default(), changed: Condvar::new() }
+        Self { total, prepare: None, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// A budget without an end. `prepare` is told what each picture needs, before the picture has it.
+    pub(crate) fn endless(prepare: fn(u64)) -> Self {
+        Self { prepare: Some(prepare), ..Self::new(u64::MAX) }
     }
 
     /// Takes `bytes`, and waits until other threads have returned enough. More than the total is granted when no other
@@ -43,6 +50,9 @@ impl Budget {
     pub(crate) fn take(&self, bytes: u64) -> BudgetShare<'_> {
         #[cfg(test)]
         tests::begin();
+        if let Some(prepare) = self.prepare {
+            prepare(bytes);
+        }
         let mut state = self.state.lock();
         let number = state.next;
         state.next += 1;

@@ -40,12 +40,12 @@ pub(super) enum Heard {
 }
 
 impl SuspectChild {
-    /// Starts a child with so much memory. The calling thread lives as long as it.
+    /// Starts a child with so much memory, which it may raise for a picture that needs more. The calling thread lives as long as it.
     ///
     /// # Errors
     /// The system starts no process.
     pub(super) fn start(order: &Arc<SuspectOrder>, memory: u64) -> io::Result<Self> {
-        let process = ChildCommand::new(PROGRAM, COMMAND).args([COMMAND]).most_memory(memory).start()?;
+        let process = ChildCommand::new(PROGRAM, COMMAND).args([COMMAND]).memory_at_first(memory).start()?;
         tracing::info!(child = process.pid().as_raw_pid(), "a child process makes suspects");
         Ok(Self { process, order: Arc::clone(order) })
     }

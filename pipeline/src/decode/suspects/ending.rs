@@ -29,14 +29,14 @@ const FAULTS: [(Signal, &str); 5] = [
 const PANIC: i32 = 101;
 
 impl Ending {
-    /// Of a child that ended, whose memory was limited to so many bytes.
+    /// Of a child that ended, whose memory was limited to so many bytes, or to what its picture needs if that is more.
     pub(super) fn of(status: ExitStatus, memory: u64) -> Self {
         let fault = FAULTS.iter().find(|(signal, _)| status.signal() == Some(signal.as_raw()));
         match fault {
             // A process that is given no more memory aborts.
-            Some((Signal::ABORT, name)) => {
-                Self::Fault(format!("{name}, by itself or beyond its {memory} bytes of memory"))
-            }
+            Some((Signal::ABORT, name)) => Self::Fault(format!(
+                "{name}, by itself or beyond its {memory} bytes of memory, or what the picture needs if that is more"
+            )),
             Some((_, name)) => Self::Fault((*name).to_owned()),
             None if status.code() == Some(PANIC) => Self::Fault("a panic".to_owned()),
             None if status.signal() == Some(Signal::BUS.as_raw()) => {

@@ -12,8 +12,9 @@ use forebay_proto::v1::child_setup::Jpeg;
 use forebay_proto::v1::{ChildColumn, ChildPartnerOrigin, ChildReply, ChildRequest, ChildSetup};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
 use parking_lot::Mutex;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{exchange, message};
+use super::{ALLOWANCE, exchange, message};
 use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
@@ -62,6 +63,8 @@ struct Station {
     /// The boxes of the record that is made.
     boxes: Arc<Mutex<Vec<[f32; 4]>>>,
     place: PlaceRight,
+    /// The limit of this process's memory.
+    memory: Option<u64>,
 }
 
 impl Station {
@@ -108,15 +111,17 @@ impl Station {
         let keep = settings.cache.map(|cache| cache.keep(&settings.recipe));
         let cache = keep.filter(|keep| matches!(keep, Keep::Decoded(_))).map(|keep| Cache::new(keep, 0));
         // The limit of the process is the only one: it makes one record at a time.
-        let memory = Arc::new(Budget::new(u64::MAX));
+        let memory = Arc::new(Budget::endless(make_room));
         let lane = CpuLane::maker(CpuShared::new(limits, Arc::clone(&memory), jpeg));
         let maker = PictureMaker::new(&lane, limits, &memory);
         let (place, mosaics) = (place(&recipe, &masks, &views)?, Mosaics::of(&recipe));
-        Ok(Self { maker, recipe, masks, views, mosaics, cache, boxes, place })
+        let memory = getrlimit(Resource::Data).current;
+        Ok(Self { maker, recipe, masks, views, mosaics, cache, boxes, place, memory })
     }
 
     fn make(&mut self, request: ChildRequest) -> ChildReply {
         let ChildRequest { seed, epoch, key, record, content, is_mosaic, partners, boxes, .. } = request;
+        limit(self.memory);
         *self.boxes.lock() = boxes.as_chunks().0.to_vec();
         let partners: Vec<PartnerContent> =
             partners.into_iter().map(|it| PartnerContent { record: it.record, bytes: it.content }).collect();
@@ -160,6 +165,23 @@ impl Station {
             ..ChildReply::default()
         }
     }
+}
+
+/// A picture may need more than the daemon has for decoding: there it would be decoded alone (semantics rule 31). Here, the limit
+/// of the process follows its need.
+fn make_room(need: u64) {
+    let wanted = need.saturating_add(ALLOWANCE);
+    if getrlimit(Resource::Data).current.is_some_and(|current| current < wanted) {
+        limit(Some(wanted));
+    }
+}
+
+/// Limits the memory of this process, within what the system allows it.
+fn limit(memory: Option<u64>) {
+    let maximum = getrlimit(Resource::Data).maximum;
+    let current = memory.map(|memory| maximum.map_or(memory, |most| most.min(memory))).or(maximum);
+    // If the system refuses, the picture may still do with less.
+    let _refused = setrlimit(Resource::Data, Rlimit { current, maximum });
 }
 
 /// A place as that of a batch, in memory of this process.
