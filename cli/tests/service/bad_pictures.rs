@@ -116,6 +116,31 @@ fn rule_07_more_bad_records_than_max_failures_fail_the_stream() {
 }
 
 #[test]
+fn rule_07_a_shard_s_bad_records_before_a_restart_count_and_its_trainer_is_told() {
+    let home = Home::with_pictures(96);
+    for bad in [2, 90] {
+        fs::write(home.picture(bad), "this is no picture").unwrap();
+    }
+    let settings = "epochs = 1\nnum_shards = 1\non_error = \"skip\"\nmax_failures = 1";
+    let daemon = home.serve_little_ahead(settings);
+    let mut trainer = Puppet::of_shard(&home, 0, 1);
+    for _ in 0..3 {
+        assert!(matches!(trainer.next(), Event::Batch(_)));
+    }
+    daemon.kill();
+    let _daemon = home.serve_little_ahead(settings);
+    let reason = loop {
+        match trainer.next() {
+            Event::Batch(_) => {}
+            Event::Failed(reason) => break reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(reason.contains("2 bad records are more than max_failures (1)"), "{reason}");
+    assert!(reason.contains("record 90") && reason.contains("0090.jpg"), "{reason}");
+}
+
+#[test]
 fn a_quarantine_that_no_message_could_hold_is_listed_whole_and_audited() {
     const BAD: usize = 4100;
     let home = Home::with_pictures(1);

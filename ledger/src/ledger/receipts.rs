@@ -176,8 +176,10 @@ impl Ledger {
             return;
         };
         let BadRecord { record, file, reason, .. } = bad;
-        let (file, reason) = (cut(file), cut(reason.trim_end_matches('.')));
-        self.quarantine.fail(format!("record {record} ({file}), which node {worker:?} has read: {reason}. {words}"));
+        let reason = cut(reason.trim_end_matches('.'));
+        // A batch that outlived its daemon tells which of its records were bad, and not their files.
+        let file = if file.is_empty() { String::new() } else { format!(" ({})", cut(file)) };
+        self.quarantine.fail(format!("record {record}{file}, which node {worker:?} has read: {reason}. {words}"));
     }
 
     /// Gives positions back, to be leased again before all others. If they were kept for consumers of a dead incarnation,

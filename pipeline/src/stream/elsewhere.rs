@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forebay_plan::EpochPart;
 use forebay_proto::v1::RunFailure;
 
 use crate::stream::Stream;
@@ -26,13 +25,10 @@ impl ToldOfFailure {
     }
 }
 
-/// Watches the run until the stream is gone, if others may change the run or its ledger may fail it. A shard belongs to
-/// one daemon, which alone decides when it fails.
+/// Watches the run until the stream is gone. Others may change it. Its ledger may fail it: only the ledger knows how many records
+/// were bad before the daemon was started again, also those of a shard.
 pub(super) fn watch(stream: &Arc<Stream>) {
     let updates = stream.delivery.ledger().updates();
-    if matches!(stream.identity.part, Some(EpochPart::Shard(_))) {
-        return;
-    }
     let (mut failure, mut progress) = (updates.failure(), updates.progress());
     let stream = Arc::downgrade(stream);
     tokio::spawn(async move {
