@@ -106,7 +106,7 @@ impl IndexBlocks {
         let text = || {
             format!(
                 "The index \"{}\" cannot be used any more: {problem}. Make it again with \"forebay index SOURCE --rebuild\", \
-                 and start the stream again.",
+                 and with --output if the stream names this file, and start the stream again.",
                 printable(&self.path)
             )
         };

@@ -9,8 +9,8 @@ use super::table::Table;
 use super::value::{choice, size, whole};
 
 pub(super) const EXAMPLE: &str = r#"[ring]
-# Batches that one trainer may hold, unless it asks for another number. With 1, a Python trainer has to use batch.copy() or the
-# tensors of loader.torch(): a for loop still holds its last batch when it asks for the next one. A stream can have its own value.
+# Batches that one trainer may hold, unless it asks for another number. With 1, the Python loaders copy each batch: a for loop
+# still holds its last batch when it asks for the next one. A stream can have its own value.
 credits = 2
 # Trainers that a ring has room for. Further trainers share the credits that are left. A stream can have its own value.
 trainers = 2
