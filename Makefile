@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c dist demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz chart docs site clean
+.PHONY: help deps deps-test deps-fuzz build install-c dist demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-regions torture chaos simulation model single-step soak bench seek compare parity gallery compat fuzz chart docs site clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -89,6 +89,10 @@ model: deps ## A million random commands to ledgers against a naive model, in re
 STEP_KILLS ?= 2000
 single-step: deps ## Kill trainers and daemons after any instruction, STEP_KILLS (2000) times in each call
 	FOREBAY_STEP_KILLS=$(STEP_KILLS) cargo test --release --locked -p forebay --test service single_step -- --nocapture --test-threads 1
+
+SECONDS ?= 3600
+soak: build ## Epochs of a small set for SECONDS (3600), at constant memory, descriptors and threads
+	@benches/soak/run $(SECONDS)
 
 bench: deps ## The benchmarks, which judge nothing: make bench [DATA=FOLDER_OF_PICTURES]
 	cargo build --release --locked -p forebay

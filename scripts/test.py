@@ -94,9 +94,9 @@ def libraries(name: str) -> Path:
 
 
 def compare() -> Tally:
-    """What `make compare` and `benches/recipes/run` make of their figures; nothing is measured."""
-    tests = [ROOT / "benches" / name / "tests" for name in ("compare", "measuring", "recipes")]
-    programs = ("compare", "compare/entrants", "measuring", "recipes", "recipes/peers")
+    """What `make compare`, `make soak` and `benches/recipes/run` make of their figures; nothing is measured."""
+    tests = [ROOT / "benches" / name / "tests" for name in ("compare", "measuring", "recipes", "soak")]
+    programs = ("compare", "compare/entrants", "measuring", "recipes", "recipes/peers", "soak")
     folders = [ROOT / "benches" / name for name in programs]
     return pytests.run(*tests, PYTHONPATH=":".join(map(str, folders)))
 
