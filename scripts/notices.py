@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LICENCE = re.compile(r"(licen[cs]e|copying|copyright|notice|unlicense)([-._].*)?|README\.ijg", re.IGNORECASE)
+LICENCE = re.compile(r"(licen[cs]e|copying|copyright|notice|patents|unlicense)([-._].*)?|README\.ijg", re.IGNORECASE)
 # The text that a library offers beside one that we take instead.
 NOT_TAKEN = re.compile(r"\s*GNU GENERAL PUBLIC LICENSE")
 PREAMBLE = """These libraries are linked into the programs of this package. Rust's standard library is linked too.
@@ -73,13 +73,13 @@ def main(packages: list[str]) -> int:
     bare = []
     for key in sorted(wanted):
         crate = crates[key]
-        # Those without a source are this workspace's.
-        if crate["source"] is None:
+        folder = Path(crate["manifest_path"]).parent
+        # Those without a source are this workspace's. One of them has the files of a library in a folder.
+        if crate["source"] is None and not texts_of(folder):
             continue
         name = f"{crate['name']} {crate['version']}"
         licence = crate["license"] or crate["license_file"] or sys.exit(f"notices.py: {name} names no licence")
         print(f"{name}: {licence}")
-        folder = Path(crate["manifest_path"]).parent
         found = [(path.relative_to(folder), path.read_text(errors="replace")) for path in texts_of(folder)]
         taken = [(inside, text) for inside, text in found if not NOT_TAKEN.match(text)]
         bare += [] if taken else [name]

@@ -12,6 +12,12 @@ def test_the_notices_of_the_daemon_have_the_sentence_and_the_licence_of_libjpeg_
     assert "libjpeg-turbo/README.ijg" in text
 
 
+def test_the_notices_of_the_daemon_have_the_licence_and_the_patents_of_libwebp(notices: dict[str, str]):
+    text = Path(notices["FOREBAY_NOTICES"]).read_text(encoding="utf-8")
+    assert "libwebp/COPYING" in text
+    assert "libwebp/PATENTS" in text
+
+
 def test_the_notices_have_what_is_linked_and_nothing_else(notices: dict[str, str]):
     daemon = Path(notices["FOREBAY_NOTICES"]).read_text(encoding="utf-8")
     library = Path(notices["FOREBAY_C_NOTICES"]).read_text(encoding="utf-8")

@@ -12,6 +12,7 @@ mod sized;
 mod turn;
 mod upright;
 mod views;
+pub(crate) mod webp;
 
 use std::time::Instant;
 

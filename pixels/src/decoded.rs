@@ -26,19 +26,22 @@ pub enum DecodedBy {
     ForebayJpeg,
     /// libjpeg-turbo.
     LibjpegTurbo,
+    /// libwebp.
+    Libwebp,
     /// The `image` crate.
     Image,
 }
 
 impl DecodedBy {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::ForebayJpeg, Self::LibjpegTurbo, Self::Image];
+    pub const ALL: [Self; 4] = [Self::ForebayJpeg, Self::LibjpegTurbo, Self::Libwebp, Self::Image];
 
     /// The decoder's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::ForebayJpeg => "forebay-jpeg",
             Self::LibjpegTurbo => "libjpeg-turbo",
+            Self::Libwebp => "libwebp",
             Self::Image => "image",
         }
     }

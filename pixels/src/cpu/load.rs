@@ -9,6 +9,7 @@ use super::jpeg::head::JpegHead;
 use super::jpeg::{JpegDecoders, JpegTask};
 use super::other::OpenOther;
 use super::turn;
+use super::webp::OpenWebp;
 use crate::decoded::{Decoded, DecodedBy};
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
@@ -122,27 +123,44 @@ pub(super) fn load(
     let begun = Instant::now();
     limits.check_bytes(bytes.len())?;
     let format = Format::of(bytes)?;
-    let (stored, scale, region, by) = if format == Format::Jpeg {
-        let head = JpegHead::read(bytes)?;
-        limits.check_picture(head.width, head.height)?;
-        let stored = Stored::of_file((head.width, head.height), head.orientation, input);
-        let Wanted { scale, part } = wanted(&stored, head.scales())?;
-        let (width, height) = (scale.side(head.width), scale.side(head.height));
-        let part =
-            if head.parts() { stored.orientation.stored_part(part, width, height) } else { Rect::whole(width, height) };
-        let (region, by) = jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits, begun }, points, canvas)?;
-        (stored, scale, region, by)
-    } else {
-        let open = OpenOther::open(bytes, format, limits)?;
-        let size @ (width, height) = open.size();
-        limits.check_picture(width, height)?;
-        limits.check_memory(size, open.own_form())?;
-        let stored = Stored::of_file(size, open.orientation(), input);
-        let (rgb, spare) = canvas.begin(width, height, limits)?;
-        // These decoders give whole pictures only, but the plan still depends on the size.
-        let Wanted { scale, .. } = wanted(&stored, false)?;
-        open.read(background, spare, rgb)?;
-        (stored, scale, Rect::whole(width, height), DecodedBy::Image)
+    let (stored, scale, region, by) = match format {
+        Format::Jpeg => {
+            let head = JpegHead::read(bytes)?;
+            limits.check_picture(head.width, head.height)?;
+            let stored = Stored::of_file((head.width, head.height), head.orientation, input);
+            let Wanted { scale, part } = wanted(&stored, head.scales())?;
+            let (width, height) = (scale.side(head.width), scale.side(head.height));
+            let part = if head.parts() {
+                stored.orientation.stored_part(part, width, height)
+            } else {
+                Rect::whole(width, height)
+            };
+            let task = JpegTask { bytes, head: &head, scale, part, limits, begun };
+            let (region, by) = jpeg.decode(&task, points, canvas)?;
+            (stored, scale, region, by)
+        }
+        Format::WebP => {
+            let open = OpenWebp::open(bytes)?;
+            let size @ (width, height) = open.size();
+            limits.check_picture(width, height)?;
+            limits.check_memory(size, open.own_form())?;
+            let stored = Stored::of_file(size, open.orientation(), input);
+            let Wanted { scale, part } = wanted(&stored, false)?;
+            let part = stored.orientation.stored_part(part, width, height);
+            (stored, scale, open.read(part, background, limits, canvas)?, DecodedBy::Libwebp)
+        }
+        _ => {
+            let open = OpenOther::open(bytes, format, limits)?;
+            let size @ (width, height) = open.size();
+            limits.check_picture(width, height)?;
+            limits.check_memory(size, open.own_form())?;
+            let stored = Stored::of_file(size, open.orientation(), input);
+            let (rgb, spare) = canvas.begin(width, height, limits)?;
+            // These decoders give whole pictures only, but the plan still depends on the size.
+            let Wanted { scale, .. } = wanted(&stored, false)?;
+            open.read(background, spare, rgb)?;
+            (stored, scale, Rect::whole(width, height), DecodedBy::Image)
+        }
     };
     let orientation = stored.orientation;
     if orientation != Orientation::AsStored {

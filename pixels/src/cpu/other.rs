@@ -1,12 +1,12 @@
-//! Every format but JPEG, by the `image` crate, as RGB of 8 bits.
+//! Every format but JPEG and WebP, by the `image` crate, as RGB of 8 bits.
 //!
 //! 16-bit values keep their upper byte, as Pillow does; alpha is blended over the recipe's background.
 
 mod bmp;
-mod colours;
+pub(super) mod colours;
 mod gif;
 mod lean_png;
-mod metadata;
+pub(super) mod metadata;
 mod tiff;
 
 use std::borrow::Cow;
@@ -113,8 +113,6 @@ impl<'a> OpenOther<'a> {
         match self.format {
             // The decoder has it twice.
             Format::Tiff => 2 * color,
-            // Four channels of 8 bits, and what a picture with transparency is made of before they are joined.
-            Format::WebP => 12,
             // A frame may be larger than the picture.
             Format::Gif => 8,
             _ => color,

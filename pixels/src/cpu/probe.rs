@@ -2,6 +2,7 @@
 
 use crate::cpu::jpeg::head::JpegHead;
 use crate::cpu::other::OpenOther;
+use crate::cpu::webp::OpenWebp;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
@@ -25,8 +26,8 @@ pub struct Probe {
     components: u8,
     /// Bytes of each pixel in the decoder's own form.
     own_form: u8,
-    /// Bytes of the file that its decoder copies.
-    copied: u64,
+    /// Bytes that its decoder takes beside them: parts of the file that it copies, and tables.
+    beside: u64,
 }
 
 /// Sides of the largest unit in which a JPEG's coefficients are kept, in pixels: four blocks of eight.
@@ -44,7 +45,14 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
         let (width, height) = orientation.seen(width, height);
         let several_scans = head.several_scans();
         let own_form = if components == 4 { 4 } else { 0 };
-        return Ok(Probe { format, width, height, orientation, several_scans, components, own_form, copied: 0 });
+        return Ok(Probe { format, width, height, orientation, several_scans, components, own_form, beside: 0 });
+    }
+    if format == Format::WebP {
+        let open = OpenWebp::open(bytes)?;
+        let orientation = open.orientation();
+        let (width, height) = orientation.seen(open.size().0, open.size().1);
+        let (own_form, beside) = (open.own_form(), open.tables());
+        return Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, own_form, beside });
     }
     let open = OpenOther::open(bytes, format, &Limits::default())?;
     let orientation = open.orientation();
@@ -54,9 +62,9 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
         Format::Gif => 2 + u64::from(open.is_copied()),
         _ => u64::from(open.is_copied()),
     };
-    let copied = copies * bytes.len() as u64;
+    let beside = copies * bytes.len() as u64;
     let own_form = open.own_form();
-    Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, own_form, copied })
+    Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, own_form, beside })
 }
 
 impl Probe {
@@ -86,6 +94,6 @@ impl Probe {
         let unit = |side: u32| u64::from(side).next_multiple_of(LARGEST_UNIT);
         let kept = if self.several_scans { 2 * u64::from(self.components) } else { 0 };
         let coefficients = unit(self.width).saturating_mul(unit(self.height)).saturating_mul(kept);
-        pixels.saturating_mul(3 + turned.max(own_form)).saturating_add(coefficients).saturating_add(self.copied)
+        pixels.saturating_mul(3 + turned.max(own_form)).saturating_add(coefficients).saturating_add(self.beside)
     }
 }

@@ -95,6 +95,11 @@ fn plain(color: ColorType, raw: &[u8], background: [u8; 3], out: &mut [[u8; 3]])
     Ok(())
 }
 
+/// Lays RGB with alpha, packed, on a background.
+pub(in crate::cpu) fn blend_all(rgba: &[u8], background: [u8; 3], rgb: &mut [u8]) {
+    each(rgba, rgb.as_chunks_mut::<3>().0, |[r, g, b, a]| over([r, g, b], a, background));
+}
+
 fn each<const N: usize>(raw: &[u8], out: &mut [[u8; 3]], pixel: impl Fn([u8; N]) -> [u8; 3]) {
     for (out, raw) in out.iter_mut().zip(raw.as_chunks::<N>().0) {
         *out = pixel(*raw);

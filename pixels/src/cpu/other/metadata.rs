@@ -11,7 +11,7 @@ use crate::orientation::metadata::Metadata;
 const XMP: u16 = 700;
 
 /// What a file has.
-pub(super) fn of(bytes: &[u8], format: Format) -> Metadata<'_> {
+pub(in crate::cpu) fn of(bytes: &[u8], format: Format) -> Metadata<'_> {
     match format {
         Format::Png => png::metadata(bytes),
         Format::WebP => webp::metadata(bytes),
