@@ -23,6 +23,8 @@ pub(super) enum Colours {
     Premultiplied,
     /// Four channels are the four inks.
     Inks,
+    /// The fourth channel says nothing of the colour.
+    FirstThree,
     /// This is where there is nothing: alpha is 0 there, and nowhere else.
     Behind([u8; 3]),
     /// Values were stretched from this greatest one, in another way than Pillow does it.
@@ -51,6 +53,10 @@ impl Colours {
             (Self::Premultiplied, ColorType::Rgba16) => each(raw, out, |p| over_multiplied(upper(p), background)),
             (Self::Inks, ColorType::Rgba8) => each(raw, out, |inks: [u8; 4]| cmyk::pixel(inks.map(|ink| 255 - ink))),
             (Self::Inks, ColorType::Rgba16) => each(raw, out, |p| cmyk::pixel(upper(p).map(|ink| 255 - ink))),
+            (Self::FirstThree, ColorType::Rgba8) => each(raw, out, |[r, g, b, _]: [u8; 4]| [r, g, b]),
+            (Self::FirstThree, ColorType::Rgba16) => {
+                each(raw, out, |p| upper(p).first_chunk().copied().unwrap_or_default());
+            }
             (Self::Behind(colour), ColorType::Rgba8) => {
                 each(raw, out, |[r, g, b, a]| if a == 0 { *colour } else { [r, g, b] });
             }

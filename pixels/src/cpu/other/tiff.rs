@@ -12,7 +12,9 @@ const BITS_PER_SAMPLE: u16 = 258;
 const COMPRESSION: u16 = 259;
 const PHOTOMETRIC_INTERPRETATION: u16 = 262;
 const FILL_ORDER: u16 = 266;
+const SAMPLES_PER_PIXEL: u16 = 277;
 const PLANAR_CONFIGURATION: u16 = 284;
+const PREDICTOR: u16 = 317;
 const COLOR_MAP: u16 = 320;
 const EXTRA_SAMPLES: u16 = 338;
 /// Offsets and lengths of strips, and of tiles.
@@ -24,20 +26,31 @@ const RGB: u16 = 2;
 const PALETTE_COLOR: u16 = 3;
 const SEPARATED: u16 = 5;
 
+/// A value of the extra samples.
+const UNASSOCIATED_ALPHA: u16 = 2;
+
 /// JPEG as a compression: the old way and the new one. Their bits have one order.
 const JPEG: [f64; 2] = [6.0, 7.0];
 
 /// The file in the form for the `image` crate, and what its values mean.
 ///
 /// # Errors
-/// [`Fault::Unsupported`] for tiles of one channel each.
+/// [`Fault::Unsupported`] for forms that the decoder takes for others.
 pub(super) fn prepared(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Colours), Fault> {
     let Some(directory) = Directory::first(bytes) else { return Ok((bytes.into(), Colours::AsDecoded)) };
     let number = |tag: u16| directory.field(tag).and_then(|field| field.number(0));
     let (planar, tiled) = (number(PLANAR_CONFIGURATION) == Some(2.0), directory.field(DATA[1][0]).is_some());
     if planar && tiled {
         // The decoder takes each channel's tiles for further ones of the first channel.
-        return Err(Fault::Unsupported { kind: "TIFF with tiles of one channel each".into() });
+        return Err(unsupported("TIFF with tiles of one channel each"));
+    }
+    if planar && number(PHOTOMETRIC_INTERPRETATION) == Some(SEPARATED.into()) {
+        return Err(unsupported("TIFF with planes of inks"));
+    }
+    // The decoder forgets the bands beyond four where it joins tiles, and where it adds up differences.
+    let added_up = number(PREDICTOR).is_some_and(|predictor| predictor > 1.0);
+    if !planar && (tiled || added_up) && number(SAMPLES_PER_PIXEL).is_some_and(|samples| samples > 4.0) {
+        return Err(unsupported("TIFF of more than four bands, in tiles or as differences"));
     }
     let mut file = Cow::Borrowed(bytes);
     if number(FILL_ORDER) == Some(2.0) && !number(COMPRESSION).is_some_and(|kind| JPEG.contains(&kind)) {
@@ -57,9 +70,20 @@ pub(super) fn prepared(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Colours), Fault> 
             read_as(RGB);
         } else if number(EXTRA_SAMPLES) == Some(1.0) {
             colours = Colours::Premultiplied;
+        } else if !planar && is(interpretation, RGB) && number(SAMPLES_PER_PIXEL) == Some(4.0) {
+            // The same holds for a fourth band that is no alpha. As alpha, it is taken into account.
+            let extra = directory.field(EXTRA_SAMPLES).filter(|field| field.kind == SHORT && is(*field, 0));
+            if let Some(extra) = extra {
+                colours = Colours::FirstThree;
+                set(file.to_mut(), extra, UNASSOCIATED_ALPHA, directory.is_little());
+            }
         }
     }
     Ok((file, colours))
+}
+
+fn unsupported(kind: &str) -> Fault {
+    Fault::Unsupported { kind: kind.into() }
 }
 
 fn is(field: Field<'_>, value: u16) -> bool {
