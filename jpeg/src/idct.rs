@@ -157,7 +157,9 @@ pub fn row(path: Path, size: Size, quant: &Quant, blocks: &[Block], lasts: &[u8]
         }
         #[cfg(target_arch = "x86_64")]
         _ => transform::row(lanes::sse2::Sse2::new(), size, quant, blocks, lasts, out, stride),
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        _ => transform::row(lanes::neon::Neon::new(), size, quant, blocks, lasts, out, stride),
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         _ => transform::row(lanes::array::Array::new(), size, quant, blocks, lasts, out, stride),
     }
 }

@@ -125,6 +125,8 @@ proptest! {
         prop_assert!(refused.is_none(), "{kind:?}: {refused:?}");
     }
 
+    // Elsewhere libjpeg-turbo's kernels cut sums that do not fit, which these saturate: `architectures.rs`.
+    #[cfg(target_arch = "x86_64")]
     #[test]
     fn damaged_pictures_are_refused_or_equal(kind in Kind::any(), damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
         let mut bytes = kind.encode();

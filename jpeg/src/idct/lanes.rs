@@ -5,10 +5,12 @@
     reason = "all of it has to be compiled for the instructions of the function that calls it"
 )]
 
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub(super) mod array;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
+#[cfg(target_arch = "aarch64")]
+pub(super) mod neon;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod sse2;
 
