@@ -8,8 +8,15 @@ use std::path::{Path, PathBuf};
 /// The versions of its interface that are known, newest first.
 const SONAMES: [&str; 3] = ["libnvjpeg.so.13", "libnvjpeg.so.12", "libnvjpeg.so.11"];
 
-/// Where a toolkit keeps its libraries.
-const TOOLKIT: [&str; 2] = ["/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib"];
+/// Where a toolkit keeps its libraries. Those for servers with ARM processors are called SBSA's.
+const TOOLKIT: [&str; 2] = [
+    "/usr/local/cuda/lib64",
+    if cfg!(target_arch = "aarch64") {
+        "/usr/local/cuda/targets/sbsa-linux/lib"
+    } else {
+        "/usr/local/cuda/targets/x86_64-linux/lib"
+    },
+];
 
 /// Where Python packages keep it, below their common folder.
 const PACKAGES: [&str; 3] = ["nvidia/cu13/lib", "nvidia/nvjpeg/lib", "torchvision.libs"];
