@@ -144,4 +144,4 @@ site: ## Build docs/ as a site into target/site, with a search; downloads mkdocs
 	@scripts/site.sh
 
 clean: ## Remove what make made, but for installed packages
-	rm -rf target dist .venv .demo demo-preview.png clients/python/python/forebay/bin
+	rm -rf target dist .venv .demo demo-preview.png clients/python/{python/forebay/bin,LICENSE-*,NOTICES,README.md}

@@ -1,19 +1,19 @@
 """Prints the notices of what is linked into programs of this workspace: each crate and licence, then the texts.
 
-Usage: notices.py PACKAGE...      (packages of cargo, such as forebay or forebay-c)
+Usage: notices.py [--target TRIPLE] PACKAGE...      (packages of cargo, such as forebay or forebay-c)
 
 The texts are those in the crates' own sources, those of the C libraries that some of them compile among them.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import re
-import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from crates import known, linked
+
 LICENCE = re.compile(r"(licen[cs]e|copying|copyright|notice|patents|unlicense)([-._].*)?|README\.ijg", re.IGNORECASE)
 # The text that a library offers beside one that we take instead.
 NOT_TAKEN = re.compile(r"\s*GNU GENERAL PUBLIC LICENSE")
@@ -30,20 +30,6 @@ BESIDE = {"tests", "test", "benches", "examples", "doc", "docs", "fuzz", "target
 CODE = {".rs", ".c", ".h", ".py", ".toml", ".html"}
 
 
-def output_of(*command: str) -> str:
-    """What a command prints."""
-    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def linked(packages: list[str]) -> set[tuple[str, str]]:
-    """Name and version of each crate that is linked, without those that only the compiler runs."""
-    options = ("--locked", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}")
-    chosen = [word for package in packages for word in ("--package", package)]
-    lines = output_of("cargo", "tree", *options, *chosen).splitlines()
-    words = [line.split() for line in lines if line]
-    return {(name, version.removeprefix("v")) for name, version, *_ in words}
-
-
 def texts_of(folder: Path) -> list[Path]:
     """The licences in a crate's folder."""
     found = []
@@ -57,15 +43,16 @@ def texts_of(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def main(packages: list[str]) -> int:
+def main() -> int:
     """Prints the notices."""
-    if not packages:
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="a package of cargo, such as forebay")
+    parser.add_argument("--target", help="the triple that they are built for, by default this machine's")
+    asked = parser.parse_args()
     # The texts of some are in Latin scripts beyond ASCII, whatever the locale is.
     sys.stdout.reconfigure(encoding="utf-8")
-    wanted = linked(packages)
-    metadata = json.loads(output_of("cargo", "metadata", "--locked", "--format-version", "1"))
-    crates = {(crate["name"], crate["version"]): crate for crate in metadata["packages"]}
+    wanted = linked(asked.packages, asked.target)
+    crates = known()
     texts: dict[str, list[str]] = {}
     print(PREAMBLE)
     if any(name == "turbojpeg-sys" for name, _ in wanted):
@@ -94,4 +81,4 @@ def main(packages: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -5,12 +5,23 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=$1 binary=$2
 out=target/wheels/$profile
+package=clients/python
 
-mkdir -p clients/python/python/forebay/bin "$out"
+mkdir -p "$package/python/forebay/bin" "$out"
 # Debug information would make the wheel ten times as large.
-strip -o clients/python/python/forebay/bin/forebay "$binary"
+strip -o "$package/python/forebay/bin/forebay" "$binary"
+# What pyproject.toml names beside the code. maturin takes no file from outside the package's folder.
+cp LICENSE-APACHE LICENSE-MIT "$package"
+python3 scripts/description.py >"$package/README.md"
+python3 scripts/notices.py forebay forebay-python >"$package/NOTICES"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+python3 scripts/sbom.py forebay forebay-python >"$scratch/forebay.cyclonedx.json"
 rm -f "$out"/*.whl
 # "linux": for this machine; no check against older C libraries. What it says is shown where it fails.
 .venv/bin/maturin build -q --locked --profile "$profile" --compatibility linux --interpreter .venv/bin/python \
-  -m clients/python/Cargo.toml --out "$out" >"$out/log" 2>&1 || { cat "$out/log" >&2; exit 1; }
+  --sbom-include "$scratch/forebay.cyclonedx.json" -m "$package/Cargo.toml" --out "$out" >"$out/log" 2>&1 || {
+  cat "$out/log" >&2
+  exit 1
+}
 .venv/bin/python -m pip install -q --disable-pip-version-check --no-input --no-deps --force-reinstall "$out"/*.whl
