@@ -7,6 +7,8 @@
 
 mod audit;
 mod batches;
+mod buckets;
+mod classes;
 mod grain_passes;
 mod grains;
 mod lockstep;
@@ -24,6 +26,8 @@ pub use audit::{
     audit, audit_run, expected,
 };
 pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
+pub use buckets::{Bucket, BucketRule, KohyaBuckets, NoBucket};
+pub use classes::{ClassLayout, ClassOrder, ClassPlan, ClassShare, ClassSize, ClassTable, Leftovers, TooManyRecords};
 pub use grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem, GrainTable};
 pub use lockstep::{RankPositions, RankProblem, check_rank, world_sizes};
 pub use mixture::shares::{MIXTURE_PERMUTATION, MixtureProblem, shares};

@@ -1,0 +1,113 @@
+//! Which turn is at which position of an epoch whose steps have one class each.
+
+use std::sync::Arc;
+
+use forebay_proto::Turn;
+
+use super::{ClassLayout, ClassSize, ClassTable, Leftovers};
+use crate::permutation::{MAX_EPOCH, Permutation};
+
+/// The orders of all epochs.
+#[derive(Clone, Debug)]
+pub struct ClassPlan {
+    table: Arc<ClassTable>,
+    layout: Arc<ClassLayout>,
+    /// What the permutations are made from: the seed and the dataset's fingerprint. Nothing if epochs are not shuffled.
+    keys: Option<(u64, [u8; 32])>,
+}
+
+/// The order of one epoch. A position is a place of a step: place `p mod B` of step `p div B`, where B is the number of
+/// places of the largest step.
+#[derive(Clone, Debug)]
+pub struct ClassOrder {
+    plan: ClassPlan,
+    shuffled: Option<ShuffledSteps>,
+}
+
+/// The permutations of an epoch.
+#[derive(Clone, Debug)]
+struct ShuffledSteps {
+    steps: Permutation,
+    /// What that of each class is made from.
+    classes: Permutation,
+}
+
+impl ClassPlan {
+    /// The plan of the classes of a table, in their order. `places` has the places of a step of each class. `keys` are the seed
+    /// and the dataset's fingerprint, if epochs are shuffled.
+    ///
+    /// # Panics
+    /// There are not as many numbers of places as classes, or one of them is 0.
+    pub fn new(table: Arc<ClassTable>, places: &[u64], leftovers: Leftovers, keys: Option<(u64, [u8; 32])>) -> Self {
+        assert_eq!(places.len(), table.len(), "each class has places");
+        let sizes: Vec<ClassSize> =
+            (0..).zip(places).map(|(class, places)| ClassSize { turns: table.turns(class), places: *places }).collect();
+        Self { layout: Arc::new(ClassLayout::new(&sizes, leftovers)), table, keys }
+    }
+
+    /// The steps of its classes, which are those of every epoch.
+    pub fn layout(&self) -> &ClassLayout {
+        &self.layout
+    }
+
+    /// The order of an epoch.
+    pub fn epoch(&self, epoch: u64) -> ClassOrder {
+        let epoch = epoch.min(MAX_EPOCH);
+        let shuffled = self.keys.as_ref().map(|(seed, fingerprint)| ShuffledSteps {
+            steps: Permutation::new(self.layout.steps(), *seed, epoch, fingerprint, "class steps"),
+            classes: Permutation::new(self.layout.turns(), *seed, epoch, fingerprint, "classes"),
+        });
+        ClassOrder { plan: self.clone(), shuffled }
+    }
+}
+
+impl ClassOrder {
+    /// Positions of the epoch. Those of dropped steps are behind all others.
+    pub fn positions(&self) -> u64 {
+        self.plan.layout.positions()
+    }
+
+    /// The class of a step of the epoch; nothing beyond its end.
+    pub fn class(&self, step: u64) -> Option<usize> {
+        self.plan.layout.of_step(self.laid_step(step))
+    }
+
+    /// The turn at a position; nothing where a position is bare.
+    pub fn turn(&self, position: u64) -> Option<Turn> {
+        let ClassPlan { table, layout, .. } = &self.plan;
+        let (step, place) = (position / layout.places, position % layout.places);
+        let item = layout.item(self.laid_step(step), place)?;
+        let class = layout.classes.partition_point(|class| class.turns_end() <= item);
+        let own = item - layout.classes.get(class)?.first_turn;
+        let own = self.of_class(class).map_or(own, |order| order.forward(own));
+        let (record, repeat) = table.turn(class, own)?;
+        Some(Turn::new(record, repeat))
+    }
+
+    /// The positions of a record, one for each of its turns.
+    pub fn positions_of(&self, record: u64) -> impl Iterator<Item = u64> {
+        let found = self.plan.table.turns_of(record).map(|(class, turns)| {
+            let order = self.of_class(class);
+            turns.filter_map(move |turn| {
+                let layout = &self.plan.layout;
+                let own = order.as_ref().map_or(turn, |order| order.inverse(turn));
+                let (step, place) = layout.place(layout.classes[class].first_turn + own)?;
+                // The permutation leaves dropped steps where they are.
+                let step = self.shuffled.as_ref().map_or(step, |shuffled| shuffled.steps.inverse(step));
+                Some(step * layout.places + place)
+            })
+        });
+        found.into_iter().flatten()
+    }
+
+    /// The step, where those of each class follow each other.
+    fn laid_step(&self, step: u64) -> u64 {
+        self.shuffled.as_ref().map_or(step, |shuffled| shuffled.steps.forward(step))
+    }
+
+    /// The permutation of a class's turns.
+    fn of_class(&self, class: usize) -> Option<Permutation> {
+        let shuffled = self.shuffled.as_ref()?;
+        Some(shuffled.classes.part(class as u64, self.plan.layout.classes[class].turns))
+    }
+}
