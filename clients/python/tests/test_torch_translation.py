@@ -85,3 +85,102 @@ def test_antialias_counts_for_tensors_only_and_where_there_is_a_filter():
 def test_a_flip_behind_normalize_is_done_before_it():
     steps = translated(v1.Compose([v1.ToTensor(), v1.Normalize(MEAN, STD), v1.RandomHorizontalFlip(0.3)]))["transform"]
     assert steps == [forebay.transforms.RandomHorizontalFlip(0.3), forebay.transforms.Normalize(MEAN, STD)]
+
+
+class Halved:
+    """A user's own list, which leaves out steps."""
+
+    def __init__(self, transforms):
+        self.transforms = transforms
+
+    def __call__(self, img):
+        for step in self.transforms[::2]:
+            img = step(img)
+        return img
+
+
+class Copied:
+    """The loop of `Compose`, with other names, as many training scripts have it."""
+
+    def __init__(self, *steps):
+        self.steps = steps
+
+    def __call__(self, picture):
+        for each in self.steps:
+            picture = each(picture)
+        return picture
+
+
+class Backwards(torch.nn.Sequential):
+    """Its last step comes first."""
+
+    def forward(self, img):
+        for step in reversed(self):
+            img = step(img)
+        return img
+
+
+class Doubled(torch.nn.Sequential):
+    """Each step comes twice."""
+
+    def __iter__(self):
+        return iter([*self._modules.values()] * 2)
+
+
+class Named(torch.nn.Sequential):
+    """Only its list is its own."""
+
+    def __init__(self, size):
+        super().__init__(v1.Resize((size, size)), v1.RandomVerticalFlip())
+
+
+class ComposeOfTheFirst(v2.Compose):
+    """All steps but the first are left out."""
+
+    def forward(self, img):
+        return self.transforms[0](img)
+
+
+def hooked():
+    module = torch.nn.Sequential(v1.Resize((9, 7)))
+    module.register_forward_hook(lambda _module, _inputs, picture: picture)
+    return module
+
+
+def replaced():
+    module = torch.nn.Sequential(v1.Resize((9, 7)))
+    module.forward = lambda picture: picture
+    return module
+
+
+@pytest.mark.parametrize(
+    ("transform", "name"),
+    [
+        *[
+            (type(name, (Halved,), {})([v1.Resize((9, 7)), v1.RandomInvert(), v1.ToTensor()]), name)
+            for name in ("Compose", "Sequential", "TwoCrops")
+        ],
+        (Backwards(v1.Resize((9, 7)), v1.RandomInvert()), "Backwards"),
+        (Doubled(v1.Resize((9, 7))), "Doubled"),
+        (ComposeOfTheFirst([v1.Resize((9, 7)), v1.RandomInvert()]), "ComposeOfTheFirst"),
+        (hooked(), "Sequential"),
+        (replaced(), "Sequential"),
+    ],
+)
+def test_a_class_that_does_more_than_call_a_list_is_refused_by_its_name(transform, name):
+    for whole in (transform, v1.Compose([transform, v1.ToTensor()]), v2.Compose([transform, v2.ToTensor()])):
+        with pytest.raises(forebay.SettingsError, match=rf"\.{name} is none that the daemon knows"):
+            translated(whole)
+
+
+def test_a_list_is_known_by_its_call_whatever_its_class_is_called():
+    resize = forebay.transforms.Resize((6, 6))
+    flip = forebay.transforms.RandomVerticalFlip(0.5)
+    inherited = type("Train", (v1.Compose,), {})
+    for whole in (
+        Copied(v1.Resize((6, 6)), v1.RandomVerticalFlip(), v1.ToTensor()),
+        v1.Compose([Named(6), v1.ToTensor()]),
+        inherited([torch.nn.Sequential(v1.Resize((6, 6))), v1.RandomVerticalFlip(), v1.ToTensor()]),
+        v2.Compose([v2.Compose([v2.Resize((6, 6))]), v2.RandomVerticalFlip(), v2.PILToTensor()]),
+    ):
+        assert translated(whole)["transform"] == [resize, flip]

@@ -185,13 +185,13 @@ class _Translation:
 
 
 def _flat(transform: Any) -> Iterable[Any]:  # noqa: ANN401 - of torchvision
-    """The steps of a transform, however they are nested."""
-    inner = getattr(transform, "transforms", None)
-    if type(transform).__name__ in ("Compose", "Sequential") and inner is not None:
-        for step in inner:
-            yield from _flat(step)
-    elif isinstance(transform, torch.nn.Sequential):
-        for step in transform:
+    """The steps of a transform, however they are nested.
+
+    A list is known by what it does and never by its name: a class of the user that is called `Compose` may do
+    anything. One that is not a list stays whole, and is refused by its name.
+    """
+    if (steps := _steps(transform)) is not None:
+        for step in steps:
             yield from _flat(step)
     elif type(transform).__module__ == "torchvision.transforms._presets":
         yield from _preset(transform)
@@ -199,6 +199,37 @@ def _flat(transform: Any) -> Iterable[Any]:  # noqa: ANN401 - of torchvision
         yield from _flat(called)
     else:
         yield transform
+
+
+def _steps(transform: Any) -> Iterable[Any] | None:  # noqa: ANN401 - any object
+    """The steps of what calls them in their order and does nothing else. None for all others.
+
+    That is `Compose` of torchvision and `torch.nn.Sequential`, with their subclasses that inherit the call, and an
+    object whose method is the same loop over one of its attributes.
+    """
+    kind = type(transform)
+    if isinstance(transform, torch.nn.Sequential) and not _is_hooked(transform):
+        is_plain = kind.forward is torch.nn.Sequential.forward and kind.__iter__ is torch.nn.Sequential.__iter__
+        return transform if is_plain else None
+    forward = getattr(kind, "forward", None)
+    if isinstance(transform, torch.nn.Module) and getattr(forward, "__qualname__", None) == "Compose.forward":
+        is_newer = forward.__module__.startswith("torchvision.transforms.v2.") and not _is_hooked(transform)
+        return _own("transforms", transform) if is_newer else None
+    name = _only_name(transform, _List)
+    return None if name is None else _own(name, transform)
+
+
+def _own(name: str, holder: Any) -> Any:  # noqa: ANN401 - any object
+    """A list or a tuple that an object has under this name, also as torch's `ModuleList`. None if it has none."""
+    found = getattr(holder, name, None)
+    return found if isinstance(found, (list, tuple, torch.nn.ModuleList, torch.nn.Sequential)) else None
+
+
+def _is_hooked(module: torch.nn.Module) -> bool:
+    """Whether a call of the module does not only call its class's `forward`."""
+    kind = type(module)
+    hooks = (getattr(module, name, None) for name in ("_forward_hooks", "_forward_pre_hooks"))
+    return kind.__call__ is not torch.nn.Module.__call__ or "forward" in vars(module) or any(hooks)
 
 
 def _preset(preset: Any) -> Iterable[Any]:  # noqa: ANN401 - of torchvision
@@ -221,6 +252,17 @@ def _code(function: Any) -> CodeType | None:  # noqa: ANN401 - a method, or anyt
     return function.__code__ if isinstance(function, FunctionType) else None
 
 
+class _List:
+    """What calls the steps of an attribute in their order, to compare others with it."""
+
+    transforms: Any
+
+    def __call__(self, img: Any) -> Any:  # noqa: ANN401 - a picture
+        for step in self.transforms:
+            img = step(img)
+        return img
+
+
 class _Passing:
     """What only calls an attribute, to compare others with it."""
 
@@ -235,11 +277,18 @@ def _called(transform: Any) -> Any:  # noqa: ANN401 - any object
 
     Such objects are compared by the instructions of their method, since none of them is run here.
     """
-    kind = type(transform)
-    if kind.__module__.startswith("torchvision.transforms"):
+    if type(transform).__module__.startswith("torchvision.transforms"):
         return None
-    is_module = isinstance(transform, torch.nn.Module) and kind.__call__ is torch.nn.Module.__call__
-    code = _code(getattr(kind, "forward" if is_module else "__call__", None))
-    if code is None or code.co_code != _Passing.__call__.__code__.co_code or len(code.co_names) != 1:
+    name = _only_name(transform, _Passing)
+    return None if name is None else getattr(transform, name, None)
+
+
+def _only_name(transform: Any, like: type) -> str | None:  # noqa: ANN401 - any object
+    """The one attribute that a call of an object uses, if its method has the instructions of `like`'s."""
+    is_module = isinstance(transform, torch.nn.Module)
+    if is_module and _is_hooked(transform):
         return None
-    return getattr(transform, code.co_names[0], None)
+    code = _code(getattr(type(transform), "forward" if is_module else "__call__", None))
+    if code is None or code.co_code != like.__call__.__code__.co_code or len(code.co_names) != 1:
+        return None
+    return code.co_names[0]
