@@ -132,30 +132,50 @@ logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdo
 from forebay.torch import DataLoader
 torch.manual_seed(50 + int(rank))
 train = DataLoader(folder, batch_size=5, size=8, shuffle=True)
-epoch = iter(train)
-# As in training, no rank ends its epoch before the others have begun theirs.
-torch.distributed.barrier()
-records = [int(number) for images, _ in epoch for number in images[:, 0, 0, 0]]
+# The ranks need not read at the same time.
+if rank == "1":
+    torch.distributed.barrier()
+records = [int(number) for images, _ in train for number in images[:, 0, 0, 0]]
 print(json.dumps([train.seed, records]), flush=True)
+if rank == "0":
+    torch.distributed.barrier()
 torch.distributed.barrier()
 evaluation = DataLoader(folder, batch_size=5, transform=forebay.transforms.Resize((8, 8)))
-if rank == "0":
+if rank == "0" or who == "all":
     print(sum(len(labels) for _, labels in evaluation), flush=True)
+if then == "training":
+    # It is known as soon as all ranks have begun what comes behind the evaluation.
+    again = iter(train)
+    torch.distributed.barrier()
+    list(again)
 print("over", flush=True)
 torch.distributed.barrier()
 """
 
 
-def test_ranks_have_the_seed_of_rank_0_and_one_that_reads_alone_is_warned(pictures, trainer, tmp_path):
-    names = {"store": tmp_path / "store", "folder": pictures(20)}
+def read_by_two(pictures, trainer, tmp_path, **names):
+    names |= {"store": tmp_path / "store", "folder": pictures(20)}
     ranks = [trainer(RANK, rank=rank, **names) for rank in range(2)]
     lines = [process.stdout.read().splitlines() for process in ranks]
     (first, first_records), (second, second_records) = (json.loads(each[0]) for each in lines)
     assert first == second == 50, "each rank has set a seed of its own"
     assert sorted(first_records + second_records) == list(range(20))
-    assert lines[1][1:] == ["over"], "rank 1 did not iterate, and training was no case of one rank alone"
-    (warning, count, over) = lines[0][1:]
-    assert (count, over) == ("10", "over")
-    assert "rank 0 has read this DataLoader to its end, and no other rank has begun to" in warning
+    return [each[1:] for each in lines]
+
+
+@pytest.mark.parametrize("then", ["end", "training"])
+def test_ranks_have_the_seed_of_rank_0_and_one_that_reads_alone_is_warned(pictures, trainer, tmp_path, then):
+    first, second = read_by_two(pictures, trainer, tmp_path, who="rank 0", then=then)
+    assert second == ["over"], "rank 1 has not read it, and training was no case of one rank alone"
+    (warning,) = [line for line in first if line not in ("10", "over")]
+    assert [line for line in first if line != warning] == ["10", "over"]
+    assert "rank 0 alone has read a DataLoader to its end" in warning
     assert "10 of 20 records" in warning
     assert 'sharding="dynamic"' in warning
+
+
+@pytest.mark.parametrize("then", ["end", "training"])
+def test_a_rank_that_is_slower_than_another_one_is_not_taken_for_one_that_does_not_read(
+    pictures, trainer, tmp_path, then
+):
+    assert read_by_two(pictures, trainer, tmp_path, who="all", then=then) == [["10", "over"], ["10", "over"]]
