@@ -3,7 +3,7 @@
 
 use std::ffi::c_int;
 
-use crate::head::WebpFault;
+use crate::fault::WebpFault;
 use crate::part::Part;
 
 /// `struct forebay_webp_head`.

@@ -5,8 +5,10 @@
 //! picture as RGB or RGBA of 8 bits, and a part's pixels are those of the whole picture. The memory that libwebp takes has a limit.
 
 mod calls;
+mod fault;
 mod head;
 mod part;
 
-pub use head::{Head, WebpFault};
+pub use fault::WebpFault;
+pub use head::Head;
 pub use part::Part;
