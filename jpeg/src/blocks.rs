@@ -2,7 +2,8 @@
 
 use crate::entropy::PaddedBlock;
 use crate::frame::Layout;
-use crate::idct;
+use crate::idct::Block;
+use crate::strip::BlockSource;
 
 /// Coefficients in a block.
 pub(crate) const BLOCK: usize = 64;
@@ -76,14 +77,10 @@ impl Blocks {
         self.coefficients.resize(first * BLOCK + REACH, 0);
         self.lasts.resize(first, 0);
     }
+}
 
-    /// Rows of blocks that an MCU row has of a component.
-    pub(crate) fn rows(&self, component: usize) -> usize {
-        self.rows[component].rows
-    }
-
-    /// The blocks of one of them, and the zigzag index of each block's last coefficient.
-    pub(crate) fn row(&self, component: usize, row: usize) -> (&[idct::Block], &[u8]) {
+impl BlockSource for Blocks {
+    fn row(&mut self, component: usize, row: usize) -> (&[Block], &[u8]) {
         let rows = self.rows[component];
         let first = rows.first + row * rows.stride();
         let end = first + rows.blocks;

@@ -6,6 +6,7 @@ use crate::frame::{Frame, Scale};
 use crate::header::Header;
 use crate::idct::{self, Size};
 use crate::path::Path;
+use crate::progressive::Progressive;
 use crate::region::{Cut, Region};
 use crate::scan::{McuRow, Scan, Wanted};
 use crate::seek::SeekPoints;
@@ -13,8 +14,9 @@ use crate::strip::Strips;
 use crate::window::Reading;
 
 /// Decodes pictures. It allocates only when a picture is wider than all before it: its memory is that of a row of MCUs, at
-/// most some 7 MB for the 65,535 columns that a JPEG can have. How many pixels are too many is for the caller to say, who
-/// has the [`Header`] first.
+/// most some 7 MB for the 65,535 columns that a JPEG can have. A progressive picture takes more: for each block, 128 bytes if
+/// it is in the region, and 8 bytes if it is in the region or above or beside it. That is at most 1,088 bytes for a byte of the
+/// file. How many pixels are too many is for the caller to say, who has the [`Header`] first.
 ///
 /// ```no_run
 /// use forebay_jpeg::{Decoder, Header, Region, Scale};
@@ -33,6 +35,7 @@ pub struct Decoder {
     path: Path,
     order: Box<Order>,
     scan: Scan,
+    progressive: Progressive,
     strips: Strips,
 }
 
@@ -41,6 +44,10 @@ pub struct Decoder {
 pub struct Rows<'a> {
     decoder: &'a mut Decoder,
     file: &'a [u8],
+    /// Whether all rows are made of coefficients that are there before the first of them: the picture is progressive.
+    is_progressive: bool,
+    /// Whether these are not there yet.
+    is_open: bool,
     frame: Frame,
     cut: Cut,
     points: Option<&'a mut SeekPoints>,
@@ -67,7 +74,13 @@ impl Decoder {
     /// If this processor does not have them.
     pub fn new(path: Path) -> Self {
         assert!(path.is_available(), "this processor does not have the instructions of {path:?}");
-        Self { path, order: Box::new(order()), scan: Scan::default(), strips: Strips::default() }
+        Self {
+            path,
+            order: Box::new(order()),
+            scan: Scan::default(),
+            progressive: Progressive::default(),
+            strips: Strips::default(),
+        }
     }
 
     /// Begins to decode a region of a picture at a scale, as RGB. `header` is the result of [`Header::read`] for `file`.
@@ -94,6 +107,11 @@ impl Decoder {
         self.begin_with(header, file, scale, region, Some(points))
     }
 
+    /// Gives memory back that only large progressive pictures need: of a buffer that is larger than `bytes`, all of it.
+    pub fn trim(&mut self, bytes: usize) {
+        self.progressive.trim(bytes);
+    }
+
     /// Finds the seek points of a whole picture, in place of those that are loaded, and decodes nothing.
     ///
     /// # Errors
@@ -103,7 +121,7 @@ impl Decoder {
         points.load(&[]);
         points.open(header, &frame, file);
         if points.is_complete() {
-            // A picture like this has none.
+            // A picture like this has none, and neither has a progressive one.
             return Ok(());
         }
         let Self { path, order, scan, .. } = self;
@@ -131,18 +149,38 @@ impl Decoder {
         }
         // Rows above the region are passed over if it is known where a later one begins.
         let entry = points.as_deref().and_then(|points| points.entry(cut.rows.start, cut.columns.start));
-        let mcu_row = entry.map_or(0, |entry| entry.row);
+        let is_progressive = header.progressive;
+        let mcu_row = if is_progressive { cut.rows.start } else { entry.map_or(0, |entry| entry.row) };
         // Nothing is read yet if the scan is entered at a point.
         let until = if entry.is_some() { 0 } else { usize::MAX };
-        self.scan.begin(header, file, &frame, &cut, Reading { until, placed: points.is_some() });
+        if is_progressive {
+            self.progressive.begin(header, &frame, &cut);
+        } else {
+            self.scan.begin(header, file, &frame, &cut, Reading { until, placed: points.is_some() });
+        }
         self.strips.begin(header, &frame, &cut);
         let (next, ready) = (region.top, region.top);
         let is_led = entry.is_some();
-        Rows { decoder: self, file, frame, is_led, points, mcu_row, mcu: 0, next, ready, cut }
+        let is_open = is_progressive;
+        Rows { decoder: self, file, is_progressive, is_open, frame, is_led, points, mcu_row, mcu: 0, next, ready, cut }
     }
 }
 
 impl Rows<'_> {
+    /// Decodes some of what has to be decoded before the first row: of a progressive picture, a part of its scans. Gives false
+    /// once there is nothing left, as for all other pictures. [`read`](Self::read) does what was not done here. So this is
+    /// for a caller who looks at the clock now and then.
+    ///
+    /// # Errors
+    /// The first irregularity in the data.
+    pub fn prepare(&mut self) -> Result<bool, Fault> {
+        if self.is_open {
+            let Decoder { path, progressive, .. } = &mut *self.decoder;
+            self.is_open = progressive.step(*path, self.file, &self.frame, &self.cut)?;
+        }
+        Ok(self.is_open)
+    }
+
     /// Decodes the next rows of the region into `out`, RGB without gaps, as many as fit; gives how many these are: none
     /// after the last.
     ///
@@ -171,18 +209,18 @@ impl Rows<'_> {
     }
 
     fn decode_mcu_row(&mut self) -> Result<(), Fault> {
-        let Self { decoder: Decoder { path, order, scan, strips }, frame, cut, points, .. } = self;
         let this = self.mcu_row;
         self.mcu_row += 1;
+        let wanted = self.wanted(this);
+        if self.is_progressive {
+            while self.prepare()? {}
+            let Decoder { path, progressive, strips, .. } = &mut *self.decoder;
+            strips.transform(*path, &mut progressive.mcu_row(this), this, &wanted[..self.frame.count]);
+            self.make_ready(this);
+            return Ok(());
+        }
+        let Self { decoder: Decoder { path, order, scan, strips, .. }, frame, cut, points, .. } = self;
         let wanted_all = cut.rows.contains(&this);
-        let wanted = std::array::from_fn(|component| {
-            let inside = if component == 0 { cut.luma_rows.contains(&this) } else { wanted_all };
-            match (inside, frame.layouts[component].size) {
-                (false, _) => Wanted::Nothing,
-                (true, Size::One) => Wanted::Dc,
-                (true, _) => Wanted::All,
-            }
-        });
         // Only the rows of the cut are left early: those above are parsed because more is not known of them.
         let knows_next = points.as_deref().is_some_and(|points| points.know_row(this + 1));
         let leaves = wanted_all && (knows_next || this + 1 == cut.rows.end);
@@ -202,13 +240,32 @@ impl Rows<'_> {
         let row = McuRow { number: this, mcus, columns, wanted };
         scan.next_row(*path, self.file, order, &row, points.as_deref_mut())?;
         if wanted_all {
-            strips.transform(*path, scan, this, &wanted[..frame.count]);
-            // The last row of pixels may lean on the chroma of the next MCU row.
-            let leans = frame.layouts[frame.count - 1].upsampling.needs_far() && this + 1 < frame.mcus.1;
-            let ready = (this + 1) * frame.mcu.1 - u32::from(leans);
-            self.ready = ready.clamp(self.ready, cut.region.top + cut.region.height);
+            strips.transform(*path, scan.blocks(), this, &wanted[..frame.count]);
+            self.make_ready(this);
         }
         Ok(())
+    }
+
+    /// What is wanted of the components in an MCU row.
+    fn wanted(&self, mcu_row: u32) -> [Wanted; 3] {
+        let Self { cut, frame, .. } = self;
+        std::array::from_fn(|component| {
+            let rows = if component == 0 { &cut.luma_rows } else { &cut.rows };
+            match (rows.contains(&mcu_row), frame.layouts[component].size) {
+                (false, _) => Wanted::Nothing,
+                (true, Size::One) => Wanted::Dc,
+                (true, _) => Wanted::All,
+            }
+        })
+    }
+
+    /// An MCU row of the cut has been transformed: more rows of pixels can be made.
+    fn make_ready(&mut self, mcu_row: u32) {
+        let Self { cut, frame, .. } = self;
+        // The last row of pixels may lean on the chroma of the next MCU row.
+        let leans = frame.layouts[frame.count - 1].upsampling.needs_far() && mcu_row + 1 < frame.mcus.1;
+        let ready = (mcu_row + 1) * frame.mcu.1 - u32::from(leans);
+        self.ready = ready.clamp(self.ready, cut.region.top + cut.region.height);
     }
 
     /// The fault to report. Drops the points that may have led there, and those that were recorded on the way.

@@ -30,14 +30,22 @@ pub(crate) struct Bits {
 /// The tables for the blocks of a component.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
-    dc: Differences,
+    dc: DcTables,
     ac: Steps,
     hops: Hops,
-    dc_escape: Escape,
     ac_escape: Escape,
-    /// The codes that the tables were made of.
-    made_of: (Code, Code),
+    /// The code that the tables for AC were made of.
+    made_of: Code,
     has_hops: bool,
+}
+
+/// The tables for the DC differences of a component.
+#[derive(Debug, Default)]
+pub(crate) struct DcTables {
+    differences: Differences,
+    escape: Escape,
+    /// The code that the tables were made of.
+    made_of: Code,
 }
 
 /// What a block held.
@@ -62,6 +70,20 @@ impl Bits {
         let mut first = Self::first(window);
         first.drop(bits & 7);
         first
+    }
+
+    /// The next bits, the very next in the highest place.
+    #[inline(always)]
+    pub(crate) fn next(self) -> u64 {
+        self.next
+    }
+
+    /// Takes the next bits as a number, and drops them: at most 63, and at most as many as are valid.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, bits: u32) -> u64 {
+        let number = self.next >> 1 >> (63 - bits);
+        self.drop(bits);
+        number
     }
 
     /// How many bits of the window have been used.
@@ -89,7 +111,7 @@ impl Bits {
     /// Brings 64 bits into `next`; at least 56 of them are valid. Giesen's variant 4 (Reading bits in far too many ways,
     /// 2018): no branch.
     #[inline(always)]
-    fn refill(&mut self, window: &Bytes) {
+    pub(crate) fn refill(&mut self, window: &Bytes) {
         let at = self.at & (WINDOW - 1);
         let bytes: [u8; 8] = window[at..at + 8].try_into().expect("8 bytes are 8 bytes");
         self.next |= u64::from_be_bytes(bytes) >> self.count;
@@ -97,8 +119,9 @@ impl Bits {
         self.count |= 0x38;
     }
 
+    /// Drops the next bits; at most as many as are valid.
     #[inline(always)]
-    fn drop(&mut self, bits: u32) {
+    pub(crate) fn drop(&mut self, bits: u32) {
         self.next <<= bits;
         self.count = self.count.wrapping_sub(bits);
     }
@@ -108,11 +131,10 @@ impl Tables {
     /// Makes the tables for a pair of codes; those for skipping blocks only if they are wanted. Tables that are so already
     /// stay.
     pub(crate) fn make(&mut self, dc: &Code, ac: &Code, hops: bool) {
-        if self.made_of.0 != *dc || self.made_of.1 != *ac {
-            self.made_of = (dc.clone(), ac.clone());
-            self.dc.make(dc);
+        self.dc.make(dc);
+        if self.made_of != *ac {
+            self.made_of = ac.clone();
             self.ac.make(ac);
-            self.dc_escape = dc.escape();
             self.ac_escape = ac.escape();
             self.has_hops = false;
         }
@@ -133,7 +155,7 @@ impl Tables {
         order: &Order,
         block: &mut PaddedBlock,
     ) -> Option<(Bits, Decoded)> {
-        let (mut bits, dc_difference) = self.dc_difference(bits, window)?;
+        let (mut bits, dc_difference) = self.dc.difference(bits, window)?;
         let mut k = 1;
         loop {
             loop {
@@ -196,7 +218,7 @@ impl Tables {
     /// Skips a block's AC values and gives its DC difference. None for irregular data.
     #[inline(always)]
     pub(crate) fn skip_block(&self, bits: Bits, window: &Bytes) -> Option<(Bits, i16)> {
-        let (mut bits, dc_difference) = self.dc_difference(bits, window)?;
+        let (mut bits, dc_difference) = self.dc.difference(bits, window)?;
         let mut k = 1;
         loop {
             // As in `block`.
@@ -234,18 +256,29 @@ impl Tables {
             }
         }
     }
+}
 
-    /// The DC difference that a block begins with.
+impl DcTables {
+    /// Makes the tables for a code. Tables that are so already stay.
+    pub(crate) fn make(&mut self, code: &Code) {
+        if self.made_of != *code {
+            self.made_of = code.clone();
+            self.differences.make(code);
+            self.escape = code.escape();
+        }
+    }
+
+    /// The DC difference that a block begins with. None if there is no such code.
     #[inline(always)]
-    fn dc_difference(&self, mut bits: Bits, window: &Bytes) -> Option<(Bits, i16)> {
-        let (taken, value) = self.dc.look(bits.next);
+    pub(crate) fn difference(&self, mut bits: Bits, window: &Bytes) -> Option<(Bits, i16)> {
+        let (taken, value) = self.differences.look(bits.next);
         if taken > 0 {
             let difference = value.from(bits.next);
             bits.drop(taken);
             return Some((bits, difference));
         }
         bits.refill(window);
-        let symbol = self.dc_escape.dc(bits.next)?;
+        let symbol = self.escape.dc(bits.next)?;
         let difference = Value::of(symbol).from(bits.next);
         bits.drop(symbol.bits());
         bits.refill(window);

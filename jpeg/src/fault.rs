@@ -25,9 +25,13 @@ pub enum Fault {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// SOF2, SOF6, SOF10, SOF14.
-    #[error("progressive or hierarchical JPEG")]
-    Progressive,
+    /// SOF5, SOF6.
+    #[error("hierarchical JPEG")]
+    Hierarchical,
+    /// A progressive picture whose scans leave some bits of its coefficients open. Other decoders smooth what these would
+    /// have said.
+    #[error("progressive JPEG whose last scans are missing")]
+    OpenScans,
     /// SOF3, SOF7, SOF11, SOF15, SOF55.
     #[error("lossless JPEG")]
     Lossless,

@@ -61,6 +61,8 @@ pub(crate) struct Frame {
 pub(crate) struct Layout {
     /// Blocks of an MCU, across and down.
     pub(crate) blocks: (u32, u32),
+    /// Blocks of the whole picture, across and down, without those that only fill MCUs.
+    pub(crate) picture_blocks: (u32, u32),
     /// Samples of a block.
     pub(crate) size: Size,
     /// Samples of the whole picture that are real: beyond them is padding.
@@ -88,7 +90,9 @@ impl Frame {
             let height = (header.height * blocks.1 * side).div_ceil(v * 8);
             let factors = (mcu.0 / (blocks.0 * side), mcu.1 / (blocks.1 * side));
             let upsampling = Upsampling::choose(factors.0 as usize, factors.1 as usize, width as usize, block > 1);
-            Layout { blocks, size, width, height, factors, upsampling }
+            let picture_blocks =
+                ((header.width * blocks.0).div_ceil(h * 8), (header.height * blocks.1).div_ceil(v * 8));
+            Layout { blocks, picture_blocks, size, width, height, factors, upsampling }
         };
         Self {
             width: scale.side(header.width),

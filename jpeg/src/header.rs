@@ -1,7 +1,7 @@
 //! The markers of a picture up to its first scan: what it is, with its tables (ITU T.81, annex B).
 //!
-//! Anything irregular is refused, since this crate decodes only sound baseline pictures. It need not forgive what libjpeg
-//! forgives.
+//! Anything irregular is refused, since this crate decodes only sound pictures. It need not forgive what libjpeg forgives.
+//! The order of a progressive picture's scans is checked too (`progressive/script.rs`).
 
 #[cfg(test)]
 pub(crate) mod crafted;
@@ -9,7 +9,8 @@ pub(crate) mod crafted;
 mod tests;
 
 use crate::fault::{Fault, Unsupported};
-use crate::huffman::Code;
+use crate::huffman::{Class, Code, read_codes};
+use crate::progressive::script;
 
 /// How finely the chroma is sampled, by its usual name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,19 +57,25 @@ pub struct Header {
     pub height: u32,
     /// Gray, or how the chroma is sampled.
     pub sampling: Sampling,
+    /// Scans of the picture: 1 if it is sequential, and several if it is progressive.
+    pub scans: u32,
+    /// Whether it is progressive (SOF2). Then the scans have tables of their own, and those here are for the first of them.
+    pub(crate) progressive: bool,
     pub(crate) components: [Component; 3],
     pub(crate) quants: [[u16; 64]; 4],
     pub(crate) dc_codes: [Code; 4],
     pub(crate) ac_codes: [Code; 4],
     /// MCUs between restart markers; 0: none.
     pub(crate) restart_interval: u32,
-    /// Where the scan's data begins in the file.
+    /// Where the scan's data begins in the file; of a progressive picture, where the first scan's marker is.
     pub(crate) data_start: usize,
 }
 
 /// Which tables a component uses.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Component {
+    /// Its name in scan headers.
+    pub(crate) id: u8,
     pub(crate) quant: usize,
     pub(crate) dc: usize,
     pub(crate) ac: usize,
@@ -86,6 +93,7 @@ struct Framed {
 #[derive(Default)]
 struct MetSegments {
     size: Option<(u16, u16)>,
+    progressive: bool,
     framed: [Framed; 3],
     count: usize,
     jfif: bool,
@@ -97,7 +105,8 @@ struct MetSegments {
 }
 
 impl Header {
-    /// Reads the markers up to the first scan; the rest is not read.
+    /// Reads the markers up to the first scan; the rest is not read. Of a progressive picture, all markers are read, up to its
+    /// end.
     ///
     /// # Errors
     /// [`Fault::Unsupported`] if it is a kind that this crate does not take; other faults if it is no JPEG.
@@ -108,20 +117,20 @@ impl Header {
         let mut met = MetSegments::default();
         let mut at = 2;
         loop {
+            let marker_at = at;
             let marker = next_marker(bytes, &mut at)?;
             if matches!(marker, 0x01 | 0xD0..=0xD9) {
                 return Err(Fault::Irregular("the header has a marker without a segment"));
             }
-            let length = usize::from(u16_at(bytes, at).ok_or(Fault::Truncated)?);
-            let segment = bytes.get(at + 2..at + length.max(2)).ok_or(Fault::Truncated)?;
-            if length < 2 {
-                return Err(Fault::Irregular("a segment is shorter than its length"));
-            }
-            at += length;
+            let segment = next_segment(bytes, &mut at)?;
             match marker {
+                0xDA if met.progressive => return met.finish_progressive(bytes, marker_at),
                 0xDA => return met.finish(segment, at),
                 0xDB => met.quantisation(segment)?,
-                0xC4 => met.huffman(segment)?,
+                0xC4 => read_codes(segment, |class, index, code| match class {
+                    Class::Dc => met.dc_codes[index] = Some(code),
+                    Class::Ac => met.ac_codes[index] = Some(code),
+                })?,
                 0xC0..=0xCF => met.frame(marker, segment)?,
                 0xDD => {
                     let &[high, low] = segment else { return Err(Fault::Irregular("a DRI of another length than 4")) };
@@ -153,27 +162,10 @@ impl MetSegments {
         Ok(())
     }
 
-    fn huffman(&mut self, mut segment: &[u8]) -> Result<(), Fault> {
-        while let [kind, rest @ ..] = segment {
-            let (counts, rest) = rest.split_first_chunk::<16>().ok_or(Fault::Irregular("a DHT that is too short"))?;
-            let total = counts.iter().map(|&count| usize::from(count)).sum();
-            let (symbols, rest) = rest.split_at_checked(total).ok_or(Fault::Irregular("a DHT that is too short"))?;
-            let codes = match kind >> 4 {
-                0 => &mut self.dc_codes,
-                1 => &mut self.ac_codes,
-                _ => return Err(Fault::Irregular("a DHT of an unknown class")),
-            };
-            let code = codes.get_mut(usize::from(kind & 15)).ok_or(Fault::Irregular("a fifth DHT table"))?;
-            *code = Some(Code::new(counts, symbols)?);
-            segment = rest;
-        }
-        Ok(())
-    }
-
     fn frame(&mut self, marker: u8, segment: &[u8]) -> Result<(), Fault> {
         match marker {
-            0xC0 | 0xC1 => {}
-            0xC2 | 0xC5 | 0xC6 => return Err(Unsupported::Progressive.into()),
+            0xC0..=0xC2 => {}
+            0xC5 | 0xC6 => return Err(Unsupported::Hierarchical.into()),
             0xC3 | 0xC7 => return Err(Unsupported::Lossless.into()),
             _ => return Err(Unsupported::Arithmetic.into()),
         }
@@ -204,6 +196,7 @@ impl MetSegments {
             return Err(Fault::Irregular("a picture without width"));
         }
         self.size = Some((width, height));
+        self.progressive = marker == 0xC2;
         Ok(())
     }
 
@@ -221,43 +214,60 @@ impl MetSegments {
         if rest[2 * self.count..] != [0, 63, 0] {
             return Err(Fault::Irregular("a sequential scan of a part of the spectrum"));
         }
-        let sampling = self.sampling()?;
-        let mut header = Header {
-            width: u32::from(width),
-            height: u32::from(height),
-            sampling,
-            components: [Component::default(); 3],
-            quants: [[0; 64]; 4],
-            dc_codes: Default::default(),
-            ac_codes: Default::default(),
-            restart_interval: u32::from(self.restart_interval),
-            data_start,
-        };
+        let mut header = self.header((width, height), data_start)?;
         for ((component, framed), part) in header.components.iter_mut().zip(framed).zip(rest.chunks_exact(2)) {
             if part[0] != framed.id {
                 return Err(Fault::Irregular("a scan with its components in another order than the frame's"));
             }
-            let (quant, dc, ac) = (usize::from(framed.quant), usize::from(part[1] >> 4), usize::from(part[1] & 15));
+            let (dc, ac) = (usize::from(part[1] >> 4), usize::from(part[1] & 15));
             let known = |tables: [bool; 4], index: usize| tables.get(index).copied().unwrap_or(false);
-            if !known(self.quants.map(|table| table.is_some()), quant) {
-                return Err(Fault::Irregular("a component without its quantisation table"));
-            }
             if !known(self.dc_codes.each_ref().map(Option::is_some), dc)
                 || !known(self.ac_codes.each_ref().map(Option::is_some), ac)
             {
                 return Err(Unsupported::NoTables.into());
             }
-            *component = Component { quant, dc, ac };
+            *component = Component { dc, ac, ..*component };
         }
-        header.quants = self.quants.map(|table| table.unwrap_or([0; 64]));
-        header.dc_codes = self.dc_codes.map(Option::unwrap_or_default);
-        header.ac_codes = self.ac_codes.map(Option::unwrap_or_default);
         for component in &header.components[..self.count] {
             if !header.dc_codes[component.dc].is_for_dc() {
                 return Err(Fault::Irregular("a DC code with a symbol above 15"));
             }
         }
         Ok(header)
+    }
+
+    /// The first scan header of a progressive picture, whose marker is at `marker_at`. All scans are looked at.
+    fn finish_progressive(&self, bytes: &[u8], marker_at: usize) -> Result<Header, Fault> {
+        let size = self.size.ok_or(Fault::Irregular("a scan before the frame header"))?;
+        let mut header = self.header(size, marker_at)?;
+        header.progressive = true;
+        header.scans = script::check(bytes, &header)?;
+        Ok(header)
+    }
+
+    /// The header with all tables, before anything is known of the scans.
+    fn header(&self, (width, height): (u16, u16), data_start: usize) -> Result<Header, Fault> {
+        let sampling = self.sampling()?;
+        let mut components = [Component::default(); 3];
+        for (component, framed) in components.iter_mut().zip(&self.framed[..self.count]) {
+            (component.id, component.quant) = (framed.id, usize::from(framed.quant));
+            if self.quants.get(component.quant).is_none_or(Option::is_none) {
+                return Err(Fault::Irregular("a component without its quantisation table"));
+            }
+        }
+        Ok(Header {
+            width: u32::from(width),
+            height: u32::from(height),
+            sampling,
+            scans: 1,
+            progressive: false,
+            components,
+            quants: self.quants.map(|table| table.unwrap_or([0; 64])),
+            dc_codes: self.dc_codes.clone().map(Option::unwrap_or_default),
+            ac_codes: self.ac_codes.clone().map(Option::unwrap_or_default),
+            restart_interval: u32::from(self.restart_interval),
+            data_start,
+        })
     }
 
     fn sampling(&self) -> Result<Sampling, Fault> {
@@ -308,6 +318,17 @@ pub(crate) fn next_marker(bytes: &[u8], at: &mut usize) -> Result<u8, Fault> {
             }
         }
     }
+}
+
+/// The bytes of the segment behind a marker. Moves `at` behind it.
+pub(crate) fn next_segment<'a>(bytes: &'a [u8], at: &mut usize) -> Result<&'a [u8], Fault> {
+    let length = usize::from(u16_at(bytes, *at).ok_or(Fault::Truncated)?);
+    let segment = bytes.get(*at + 2..*at + length.max(2)).ok_or(Fault::Truncated)?;
+    if length < 2 {
+        return Err(Fault::Irregular("a segment is shorter than its length"));
+    }
+    *at += length;
+    Ok(segment)
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {

@@ -44,6 +44,13 @@ pub(crate) struct Code {
     symbols: [u8; 256],
 }
 
+/// What a code is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Class {
+    Dc,
+    Ac,
+}
+
 /// A symbol with its code and its meaning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Symbol {
@@ -138,7 +145,7 @@ impl Code {
     }
 
     /// The codes that fit into a look of `look_bits` bits, the shortest first, each with the first look that begins with it.
-    fn short_codes(&self, look_bits: u32) -> impl Iterator<Item = (usize, u8, u8)> {
+    pub(crate) fn short_codes(&self, look_bits: u32) -> impl Iterator<Item = (usize, u8, u8)> {
         let mut next = 0;
         self.symbols().take_while(move |&(code, _)| u32::from(code) <= look_bits).map(move |(code, symbol)| {
             let first = next;
@@ -162,6 +169,27 @@ impl Code {
     }
 }
 
+/// Reads the codes of a DHT segment, and hands each out with its class and its number, which is below 4.
+pub(crate) fn read_codes(mut segment: &[u8], mut put: impl FnMut(Class, usize, Code)) -> Result<(), Fault> {
+    while let [kind, rest @ ..] = segment {
+        let (counts, rest) = rest.split_first_chunk::<16>().ok_or(Fault::Irregular("a DHT that is too short"))?;
+        let total = counts.iter().map(|&count| usize::from(count)).sum();
+        let (symbols, rest) = rest.split_at_checked(total).ok_or(Fault::Irregular("a DHT that is too short"))?;
+        let class = match kind >> 4 {
+            0 => Class::Dc,
+            1 => Class::Ac,
+            _ => return Err(Fault::Irregular("a DHT of an unknown class")),
+        };
+        let index = usize::from(kind & 15);
+        if index > 3 {
+            return Err(Fault::Irregular("a fifth DHT table"));
+        }
+        put(class, index, Code::new(counts, symbols)?);
+        segment = rest;
+    }
+    Ok(())
+}
+
 impl Escape {
     /// The AC symbol that `bits` begin with.
     #[cold]
@@ -178,7 +206,7 @@ impl Escape {
     }
 
     /// The length and symbol of a code.
-    fn find(&self, bits: u64) -> Option<(u8, u8)> {
+    pub(crate) fn find(&self, bits: u64) -> Option<(u8, u8)> {
         let next = u16::try_from(bits >> 48).ok()?;
         // Limits grow with the length. All are compared at once: a search has branches that cannot be foreseen.
         let shorter: u16 = self.limits.iter().map(|&limit| u16::from(limit <= next)).sum();

@@ -1,4 +1,4 @@
-//! A baseline JPEG decoder made for regions: bit-exact to libjpeg-turbo (accurate integer inverse DCT, fancy upsampling),
+//! A baseline and progressive JPEG decoder made for regions: bit-exact to libjpeg-turbo (accurate integer inverse DCT, fancy upsampling),
 //! with entropy decoding of its own. It refuses unsupported pictures after the header.
 //!
 //! [`Header::read`] tells what a picture is; [`Decoder::begin`] begins a region of it at a [`Scale`]; [`Rows::read`] gives
@@ -108,11 +108,25 @@
 //! being upsampled, as in libjpeg-turbo. If a block becomes one sample, only its DC coefficient is kept, and the rest is
 //! skipped.
 //!
+//! # Progressive pictures
+//!
+//! The coefficients of a progressive picture come in several scans. The first has the DC values of all blocks, without their
+//! lowest bits. Each of the others has a band of AC coefficients of one component, or one more bit of coefficients that are
+//! known. So coefficients are kept until the last scan is read, and only then are made into samples. They are kept for the
+//! blocks of the region alone. Of other blocks that are read, a mask is kept, because the bits of a later scan depend on which
+//! coefficients are not zero. In each scan, nothing is read behind the last row of the region.
+//!
+//! `progressive/bands.rs` has the loops. Such pictures have no seek points: each scan would need its own.
+//!
+//! [`Header::read`] reads the headers of all scans. The scans must be in an order that leaves no gap, and must give all bits of
+//! all coefficients. If some are missing, libjpeg-turbo smooths the blocks. This decoder leaves such pictures to it.
+//!
 //! # What is refused
 //!
-//! The decoder takes baseline and extended sequential JPEG with Huffman codes and 8 bits, gray or `YCbCr` at 4:4:4, 4:2:2,
-//! 4:2:0, 4:4:0 and 4:1:1, in one scan, with or without restart markers. All else is [`Fault::Unsupported`] after the
-//! header, with the reason. Such pictures are valid but rare in datasets, so another decoder should take them.
+//! The decoder takes JPEG with Huffman codes and 8 bits: baseline and extended sequential in one scan, and progressive. It takes
+//! gray and `YCbCr` at 4:4:4, 4:2:2, 4:2:0, 4:4:0 and 4:1:1, with or without restart markers. All else is
+//! [`Fault::Unsupported`] after the header, with the reason. Such pictures are valid but rare in datasets, so another decoder
+//! should take them.
 //!
 //! A picture that breaks the rules of ITU-T T.81 is [`Fault::Irregular`] or [`Fault::Truncated`]. Other decoders guess what
 //! was meant and continue. They guess differently, so this decoder leaves such pictures to the one whose guesses are
@@ -130,11 +144,13 @@
 //! Files may be hostile. A mask keeps every read inside the window. Zeros follow the data for the length of the longest MCU,
 //! so the end of the data is checked only once per MCU. Damaged data may store a value beyond a block's end. It lands in the
 //! place of the next block's DC, which is written later, and the block is refused. Time is linear in the bytes of the file
-//! and the pixels of its header; a file of some hundred bytes can declare 65,535 x 65,535 pixels, but its data ends at once,
-//! and nothing is allocated for pixels here. How many pixels are too many is for the caller to say.
+//! and, for each scan, in the pixels of its header; a file of some hundred bytes can declare 65,535 x 65,535 pixels, but its data
+//! ends at once, and nothing is allocated for pixels here. How many pixels are too many, and how many scans, is for the caller to
+//! say.
 //!
 //! A decoder has memory for a row of MCUs and for its tables, and uses it again: once it has seen its largest picture, it
-//! allocates nothing. `unsafe` is used in the modules of vector instructions, and to call code that was compiled for a path;
+//! allocates nothing. A progressive picture needs memory for its coefficients, at most 1,088 bytes for each byte of the file:
+//! a scan of DC has at least one bit for each block, which is checked before. [`Decoder::trim`] gives it back. `unsafe` is used in the modules of vector instructions, and to call code that was compiled for a path;
 //! all else is checked.
 
 mod blocks;
@@ -153,7 +169,9 @@ mod huffman;
 pub mod idct;
 mod parser;
 mod path;
+mod progressive;
 mod region;
+mod restarts;
 mod scan;
 mod seek;
 mod strip;

@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::frame::{Frame, Scale};
 use crate::header::Header;
 use crate::path::Path;
+use crate::progressive::Progressive;
 use crate::region::{Cut, Region};
 use crate::scan::{McuRow, Scan, Wanted};
 use crate::window::Reading;
@@ -16,6 +17,7 @@ pub struct Parser {
     path: Path,
     order: Box<Order>,
     scan: Scan,
+    progressive: Progressive,
 }
 
 impl Parser {
@@ -25,16 +27,21 @@ impl Parser {
     /// If this processor does not have them.
     pub fn new(path: Path) -> Self {
         assert!(path.is_available(), "this processor does not have the instructions of {path:?}");
-        Self { path, order: Box::new(order()), scan: Scan::default() }
+        Self { path, order: Box::new(order()), scan: Scan::default(), progressive: Progressive::default() }
     }
 
-    /// Parses a picture's scan.
+    /// Parses a picture's scans.
     ///
     /// # Errors
     /// What is irregular in the data.
     pub fn parse(&mut self, header: &Header, file: &[u8]) -> Result<(), Fault> {
         let frame = Frame::new(header, Scale::Full);
         let cut = Cut::new(&frame, Region::whole(frame.width, frame.height));
+        if header.progressive {
+            self.progressive.begin(header, &frame, &cut);
+            while self.progressive.step(self.path, file, &frame, &cut)? {}
+            return Ok(());
+        }
         self.scan.begin(header, file, &frame, &cut, Reading::default());
         let mut row = McuRow { number: 0, mcus: 0..frame.mcus.0, columns: cut.columns, wanted: [Wanted::All; 3] };
         (0..frame.mcus.1).try_for_each(|number| {

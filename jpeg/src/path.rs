@@ -6,7 +6,7 @@
 pub enum Path {
     /// What every processor of the architecture has.
     Portable,
-    /// x86-64 with AVX2, BMI1 and BMI2 (Intel Haswell, AMD Zen, and later).
+    /// x86-64 with AVX2, BMI1, BMI2, LZCNT and POPCNT (Intel Haswell, AMD Zen, and later).
     Avx2,
 }
 
@@ -30,6 +30,8 @@ impl Path {
                 std::arch::is_x86_feature_detected!("avx2")
                     && std::arch::is_x86_feature_detected!("bmi1")
                     && std::arch::is_x86_feature_detected!("bmi2")
+                    && std::arch::is_x86_feature_detected!("lzcnt")
+                    && std::arch::is_x86_feature_detected!("popcnt")
             }
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx2 => false,

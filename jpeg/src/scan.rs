@@ -11,6 +11,7 @@ use crate::header::{Component, Header};
 use crate::idct::Size;
 use crate::path::Path;
 use crate::region::Cut;
+use crate::restarts::Restarts;
 use crate::seek::{Point, SeekPoints};
 use crate::window::{Reading, Window};
 
@@ -45,16 +46,6 @@ struct Codes {
     table_of: [usize; 3],
 }
 
-/// Where the restart markers of a scan are.
-#[derive(Clone, Copy, Debug, Default)]
-struct Restarts {
-    /// MCUs between two of them; 0 without any.
-    interval: u32,
-    /// MCUs until the next one, and its number.
-    due_in: u32,
-    number: u8,
-}
-
 /// An MCU row to be parsed.
 #[derive(Clone, Debug)]
 pub(crate) struct McuRow {
@@ -86,25 +77,6 @@ impl Codes {
     }
 }
 
-impl Restarts {
-    /// At the first MCU.
-    fn first(interval: u32) -> Self {
-        Self { interval, due_in: interval, number: 0 }
-    }
-
-    /// Before the MCU with this number. A point where a restart marker is due is before the marker. Without markers, nothing
-    /// counts.
-    fn at(interval: u32, mcu: u32) -> Self {
-        let restarts = mcu.saturating_sub(1).checked_div(interval).unwrap_or(0);
-        Self { interval, due_in: (interval * (restarts + 1)).saturating_sub(mcu), number: (restarts % 8) as u8 }
-    }
-
-    /// Behind a marker.
-    fn passed(self) -> Self {
-        Self { due_in: self.interval, number: (self.number + 1) % 8, ..self }
-    }
-}
-
 impl Scan {
     /// Begins at a scan's first MCU.
     pub(crate) fn begin(&mut self, header: &Header, file: &[u8], frame: &Frame, cut: &Cut, reading: Reading) {
@@ -126,8 +98,8 @@ impl Scan {
     }
 
     /// The coefficients of the row that was parsed last.
-    pub(crate) fn blocks(&self) -> &Blocks {
-        &self.blocks
+    pub(crate) fn blocks(&mut self) -> &mut Blocks {
+        &mut self.blocks
     }
 
     /// Parses the next MCU row, and compares the points that it passes or adds them.

@@ -124,7 +124,8 @@ impl SeekPoints {
 
     /// Begins a picture: reads the loaded block, if it is this file's.
     pub(crate) fn open(&mut self, header: &Header, frame: &Frame, file: &[u8]) {
-        self.grid = Grid::new(self.spacing, frame.mcus, file.len());
+        // The scans of a progressive picture begin at different places for each MCU.
+        self.grid = if header.progressive { Grid::default() } else { Grid::new(self.spacing, frame.mcus, file.len()) };
         self.points.clear();
         self.in_block = 0;
         if self.grid.count() == 0 {

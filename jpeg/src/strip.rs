@@ -3,10 +3,10 @@
 use crate::colour;
 use crate::frame::{Frame, Layout};
 use crate::header::Header;
-use crate::idct::{self, Quant, Size};
+use crate::idct::{self, Block, Quant, Size};
 use crate::path::Path;
 use crate::region::Cut;
-use crate::scan::{Scan, Wanted};
+use crate::scan::Wanted;
 use crate::upsample::{RowPair, Upsampling};
 
 /// The samples of the components.
@@ -54,6 +54,13 @@ impl Default for Strip {
     }
 }
 
+/// Where the coefficients of an MCU row are.
+pub(crate) trait BlockSource {
+    /// The blocks of one of its rows of blocks of a component, as far as the cut has them, and the zigzag index of each
+    /// block's last coefficient.
+    fn row(&mut self, component: usize, row: usize) -> (&[Block], &[u8]);
+}
+
 impl Strips {
     pub(crate) fn begin(&mut self, header: &Header, frame: &Frame, cut: &Cut) {
         self.left = cut.columns.start * frame.mcu.0;
@@ -65,12 +72,12 @@ impl Strips {
     }
 
     /// Makes samples from the coefficients of an MCU row, for the components whose samples are wanted.
-    pub(crate) fn transform(&mut self, path: Path, scan: &Scan, mcu_row: u32, wanted: &[Wanted]) {
+    pub(crate) fn transform(&mut self, path: Path, blocks: &mut impl BlockSource, mcu_row: u32, wanted: &[Wanted]) {
         self.mcu_row = mcu_row;
         for (component, (strip, &wanted)) in self.of.iter_mut().zip(wanted).enumerate() {
             strip.carry();
             if wanted != Wanted::Nothing {
-                strip.transform(path, scan, component);
+                strip.transform(path, blocks, component);
             }
         }
     }
@@ -110,10 +117,10 @@ impl Strip {
         self.samples.resize((self.rows + 1) * self.stride, 0);
     }
 
-    fn transform(&mut self, path: Path, scan: &Scan, component: usize) {
+    fn transform(&mut self, path: Path, source: &mut impl BlockSource, component: usize) {
         let samples = self.size.samples();
-        for row in 0..scan.blocks().rows(component) {
-            let (blocks, lasts) = scan.blocks().row(component, row);
+        for row in 0..self.rows / samples {
+            let (blocks, lasts) = source.row(component, row);
             let out = &mut self.samples[(1 + row * samples) * self.stride..];
             idct::row(path, self.size, &self.quant, blocks, lasts, out, self.stride);
         }

@@ -80,6 +80,11 @@ impl Window {
         self.len
     }
 
+    /// Where in the file the next byte is that is not in the window.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
     /// Whether a whole MCU that begins at `at` is in the window for sure, or all data that is wanted.
     pub(crate) fn has_mcu(&self, at: usize) -> bool {
         self.ended || at + MARGIN <= self.len || self.at >= self.reading.until

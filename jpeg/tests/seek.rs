@@ -89,7 +89,18 @@ fn epochs(name: &str, file: &[u8], spacing: Spacing, decoder: &mut Decoder, regi
 
 /// A picture of many MCU rows with whatever restarts are asked for.
 fn picture(sampling: Sampling, restart: u32, seed: u64) -> Vec<u8> {
-    Kind { sampling, width: 150, height: 130, quality: 90, restart, optimised: true, noise: 60, seed }.encode()
+    Kind {
+        sampling,
+        width: 150,
+        height: 130,
+        quality: 90,
+        restart,
+        optimised: true,
+        progressive: false,
+        noise: 60,
+        seed,
+    }
+    .encode()
 }
 
 /// Every picture that this decoder takes, by the folder that it is in.

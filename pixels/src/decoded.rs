@@ -22,7 +22,7 @@ pub struct Decoded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DecodedBy {
-    /// Our own decoder for baseline JPEG.
+    /// Our own decoder for baseline and progressive JPEG.
     ForebayJpeg,
     /// libjpeg-turbo.
     LibjpegTurbo,

@@ -43,10 +43,10 @@ fn rule_8_crops_have_the_same_pixels_with_seek_points_in_every_epoch() {
 }
 
 #[test]
-fn other_decoders_leave_the_points_alone() {
+fn progressive_pictures_and_other_decoders_leave_the_points_alone() {
     let recipe = Recipe::training(64).unwrap();
     let progressive = file(JpegForm { progressive: true, ..JpegForm::default() });
-    assert_eq!(epochs(&progressive, &recipe, JpegChoice::default()), (Some(DecodedBy::LibjpegTurbo), Vec::new()));
+    assert_eq!(epochs(&progressive, &recipe, JpegChoice::default()), (Some(DecodedBy::ForebayJpeg), Vec::new()));
     let baseline = file(JpegForm::default());
     assert_eq!(epochs(&baseline, &recipe, JpegChoice::LIBJPEG_TURBO), (Some(DecodedBy::LibjpegTurbo), Vec::new()));
 }

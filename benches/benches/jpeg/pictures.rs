@@ -26,7 +26,8 @@ pub(crate) struct Picture {
 impl Picture {
     /// `None` if it is of a kind that is left to libjpeg-turbo.
     fn new(bytes: Vec<u8>, record: u64) -> Option<Self> {
-        let header = Header::read(&bytes).ok()?;
+        // Progressive pictures have a bench of their own, because libjpeg-turbo does not decode regions of them.
+        let header = Header::read(&bytes).ok().filter(|header| header.scans == 1)?;
         let recipe = Recipe::training(224).expect("a recipe of the library's own");
         let plan = recipe.plan(header.width, header.height, Draw { seed: 0, epoch: 0, record });
         let region = match plan.steps.first() {

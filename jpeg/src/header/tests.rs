@@ -42,8 +42,7 @@ fn fill_bytes_before_a_marker_are_passed_over() {
 fn each_kind_that_is_left_to_others_has_its_reason() {
     use Unsupported as U;
     let cases = [
-        (good().renamed(0xC0, 0xC2), U::Progressive),
-        (good().renamed(0xC0, 0xC5), U::Progressive),
+        (good().renamed(0xC0, 0xC5), U::Hierarchical),
         (good().renamed(0xC0, 0xC3), U::Lossless),
         (good().renamed(0xC0, 0xF7), U::Lossless),
         (good().renamed(0xC0, 0xC9), U::Arithmetic),

@@ -54,7 +54,7 @@ pub(crate) struct Differences {
 
 impl Value {
     /// Of no bits. All that is left of others is shifted beyond the 16 bits that are taken, also if some ten come before it.
-    const NONE: Self = Self { negative: 0, before: 48, shift: 0 };
+    pub(crate) const NONE: Self = Self { negative: 0, before: 48, shift: 0 };
 
     pub(crate) fn of(symbol: Symbol) -> Self {
         let Symbol { code, size, .. } = symbol;
@@ -63,6 +63,11 @@ impl Value {
         }
         let negative = 1_i32 - (1 << size);
         Self { negative: i16::try_from(negative).unwrap_or(i16::MIN), before: code, shift: 64 - size }
+    }
+
+    /// A number of `size` bits behind `before` others, as it is.
+    pub(crate) fn unsigned(before: u8, size: u8) -> Self {
+        if size == 0 { Self::NONE } else { Self { negative: 0, before, shift: 64 - size } }
     }
 
     /// The value, from the bits, without a branch.

@@ -1,4 +1,5 @@
 //! The shared pictures, and regions of them.
+#![allow(dead_code, reason = "each test takes a part of it")]
 #![allow(clippy::print_stdout, reason = "says what was skipped")]
 
 use std::path::PathBuf;

@@ -42,6 +42,20 @@ impl Turbo {
         Some((width, height, rgb))
     }
 
+    /// A good picture into `rgb`, which has just the room for it, at its full size. For measurements.
+    pub(crate) fn decode_into(&mut self, bytes: &[u8], rgb: &mut [u8]) {
+        // SAFETY: the handle is live, the bytes are readable.
+        let outcome = unsafe { tj::tj3DecompressHeader(self.0, bytes.as_ptr(), bytes.len() as _) };
+        assert_eq!(outcome, 0, "the picture is good");
+        let [width, height] =
+            [tj::TJPARAM_TJPARAM_JPEGWIDTH, tj::TJPARAM_TJPARAM_JPEGHEIGHT].map(|side| self.get(side));
+        assert_eq!(rgb.len(), width as usize * height as usize * 3, "there is room for the picture");
+        let (to, format) = (rgb.as_mut_ptr(), tj::TJPF_TJPF_RGB as c_int);
+        // SAFETY: the handle is live, the bytes are readable, and there is room for the picture.
+        let outcome = unsafe { tj::tj3Decompress8(self.0, bytes.as_ptr(), bytes.len() as _, to, 0, format) };
+        assert_eq!(outcome, 0, "the picture is good");
+    }
+
     fn is_fatal(&self) -> bool {
         // SAFETY: the handle is live.
         let code = unsafe { tj::tj3GetErrorCode(self.0) };
@@ -62,6 +76,36 @@ impl Drop for Turbo {
     }
 }
 
+/// The same picture with the same coefficients, in the scans that libjpeg makes where no others are asked for. None if
+/// libjpeg-turbo does not read it.
+pub(crate) fn to_progressive(bytes: &[u8]) -> Option<Vec<u8>> {
+    // SAFETY: takes a number; gives a handle or null.
+    let handle = unsafe { tj::tj3Init(tj::TJINIT_TJINIT_TRANSFORM as c_int) };
+    assert!(!handle.is_null());
+    let transform = tj::tjtransform {
+        r: tj::tjregion { x: 0, y: 0, w: 0, h: 0 },
+        op: tj::TJXOP_TJXOP_NONE as c_int,
+        options: (tj::TJXOPT_PROGRESSIVE | tj::TJXOPT_COPYNONE) as c_int,
+        data: std::ptr::null_mut(),
+        customFilter: None,
+    };
+    let (mut out, mut len) = (std::ptr::null_mut(), 0);
+    // SAFETY: the handle is live, the bytes are readable; one transformation is given, whose outcome the library allocates.
+    let outcome = unsafe {
+        let len = &raw mut len;
+        tj::tj3Transform(handle, bytes.as_ptr(), bytes.len() as _, 1, &raw mut out, len, &raw const transform)
+    };
+    let made = (outcome == 0).then(|| {
+        // SAFETY: the library has written as many bytes.
+        unsafe { std::slice::from_raw_parts(out, usize::try_from(len).unwrap()) }.to_vec()
+    });
+    // SAFETY: allocated by the library or null, and not used again.
+    unsafe { tj::tj3Free(out.cast()) };
+    // SAFETY: the handle is live and not used again.
+    unsafe { tj::tj3Destroy(handle) };
+    made
+}
+
 /// A picture to be made.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
@@ -73,12 +117,15 @@ pub(crate) struct Kind {
     pub(crate) restart: u32,
     /// Huffman tables of its own.
     pub(crate) optimised: bool,
+    /// In the scans that libjpeg makes where no others are asked for.
+    pub(crate) progressive: bool,
     /// How rough it is, and what its pixels are made of.
     pub(crate) noise: u8,
     pub(crate) seed: u64,
 }
 
 impl Kind {
+    /// Sequential.
     pub(crate) fn any() -> impl Strategy<Value = Self> {
         let sampling = prop::sample::select(vec![
             Sampling::Gray,
@@ -97,10 +144,16 @@ impl Kind {
                 quality,
                 restart,
                 optimised,
+                progressive: false,
                 noise,
                 seed,
             },
         )
+    }
+
+    /// Of every kind, progressive.
+    pub(crate) fn any_progressive() -> impl Strategy<Value = Self> {
+        Self::any().prop_map(|kind| Self { progressive: true, ..kind })
     }
 
     /// Slopes of colour with noise upon them.
@@ -139,6 +192,7 @@ impl Kind {
             (tj::TJPARAM_TJPARAM_SUBSAMP, sampling as c_int),
             (tj::TJPARAM_TJPARAM_QUALITY, self.quality as c_int),
             (tj::TJPARAM_TJPARAM_OPTIMIZE, c_int::from(self.optimised)),
+            (tj::TJPARAM_TJPARAM_PROGRESSIVE, c_int::from(self.progressive)),
             (tj::TJPARAM_TJPARAM_RESTARTBLOCKS, self.restart as c_int),
         ];
         for (parameter, value) in parameters {

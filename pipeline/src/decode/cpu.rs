@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn each_choice_of_jpeg_decoder_shows_in_the_counts() {
         let recipe = Recipe::training(32).unwrap();
-        let files = [JpegForm::default(), JpegForm { progressive: true, ..JpegForm::default() }]
+        let files = [JpegForm::default(), JpegForm { arithmetic: true, ..JpegForm::default() }]
             .map(|form| form.encode(&photograph_rgb(1, 90, 60), 90, 60).unwrap());
         for (jpeg, expected) in [
             (JpegDecoder::Auto, [("forebay-jpeg", 1), ("libjpeg-turbo", 1), ("libwebp", 0), ("image", 0)]),

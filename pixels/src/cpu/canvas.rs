@@ -15,7 +15,7 @@ use crate::transform_list::TransformList;
 
 /// Memory that one buffer keeps from picture to picture; more is given back after the picture that needed it, since it is
 /// counted for the time of that picture alone.
-pub(super) const KEEP: usize = 4 << 20;
+pub(in crate::cpu) const KEEP: usize = 4 << 20;
 
 /// A picture under work, packed RGB, and the buffer for the next step's result.
 #[derive(Debug, Default)]

@@ -130,11 +130,7 @@ pub(super) fn load(
             let stored = Stored::of_file((head.width, head.height), head.orientation, input);
             let Wanted { scale, part } = wanted(&stored, head.scales())?;
             let (width, height) = (scale.side(head.width), scale.side(head.height));
-            let part = if head.parts() {
-                stored.orientation.stored_part(part, width, height)
-            } else {
-                Rect::whole(width, height)
-            };
+            let part = stored.orientation.stored_part(part, width, height);
             let task = JpegTask { bytes, head: &head, scale, part, limits, begun };
             let (region, by) = jpeg.decode(&task, points, canvas)?;
             (stored, scale, region, by)

@@ -20,7 +20,7 @@ use crate::view::ViewOrder;
 const ROWS: u64 = 8;
 
 /// Buffers that each keep a little memory from picture to picture.
-const BUFFERS: u64 = 9;
+const BUFFERS: u64 = 11;
 
 /// Bytes of buffers, as they grow from step to step.
 #[derive(Default)]

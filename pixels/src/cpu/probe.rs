@@ -19,8 +19,7 @@ pub struct Probe {
     pub height: u32,
     /// How the stored pixels are turned.
     pub orientation: Orientation,
-    /// Whether it is a JPEG of several scans, progressive or not, which is decoded whole and keeps its coefficients in
-    /// memory meanwhile.
+    /// Whether it is a JPEG of several scans, progressive or not, whose coefficients are kept in memory while it is decoded.
     pub several_scans: bool,
     /// Colour components of a JPEG; 0 of another format.
     components: u8,
@@ -86,14 +85,15 @@ impl Probe {
 
     /// Bytes that decoding the whole picture takes at most, beside what a recipe makes of it: its pixels as RGB; beside
     /// them, one after the other, the decoder's own form of them and the turned ones; and the coefficients of a JPEG of
-    /// several scans, of two bytes.
+    /// several scans, of two bytes, with 8 bytes for each block of 64.
     pub fn decode_bytes(&self) -> u64 {
         let pixels = u64::from(self.width) * u64::from(self.height);
         let own_form = u64::from(self.own_form);
         let turned = if self.orientation == Orientation::AsStored { 0 } else { 3 };
         let unit = |side: u32| u64::from(side).next_multiple_of(LARGEST_UNIT);
-        let kept = if self.several_scans { 2 * u64::from(self.components) } else { 0 };
-        let coefficients = unit(self.width).saturating_mul(unit(self.height)).saturating_mul(kept);
+        let components = if self.several_scans { u64::from(self.components) } else { 0 };
+        let blocks = (unit(self.width) / 8).saturating_mul(unit(self.height) / 8).saturating_mul(components);
+        let coefficients = blocks.saturating_mul(64 * 2 + 8);
         pixels.saturating_mul(3 + turned.max(own_form)).saturating_add(coefficients).saturating_add(self.beside)
     }
 }

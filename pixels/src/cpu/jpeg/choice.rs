@@ -68,7 +68,7 @@ impl JpegChoice {
     }
 }
 
-/// Whole and in part, in every scale, in every sampling that it takes, and with restart markers.
+/// Whole and in part, in every scale, in every sampling that it takes, with restart markers, and progressive.
 fn is_right(path: Path) -> bool {
     let (width, height) = (83, 61);
     let photo = photograph_rgb(1, width, height);
@@ -82,7 +82,8 @@ fn is_right(path: Path) -> bool {
     let form = JpegForm { restart_rows: 1, ..JpegForm::default() };
     let colours = [[2, 2], [2, 1], [1, 2], [4, 1], [1, 1]].map(|sampling| JpegForm { sampling, ..form });
     let gray = JpegForm { colors: JpegColors::Gray, sampling: [1, 1], ..form };
-    colours.into_iter().chain([gray]).all(|form| {
+    let progressive = [[2, 2], [1, 1]].map(|sampling| JpegForm { sampling, progressive: true, ..form });
+    colours.into_iter().chain([gray]).chain(progressive).all(|form| {
         let pixels = &photo[..(width * height) as usize * form.channels()];
         // A form that cannot be made here cannot be said to be right.
         form.encode(pixels, width, height).is_some_and(|bytes| {

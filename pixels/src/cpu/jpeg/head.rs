@@ -138,13 +138,13 @@ impl JpegHead {
         matches!(self.process, 0xC0..=0xC2)
     }
 
-    /// Whether parts can be decoded: sequential with Huffman coding, all components in one scan.
+    /// Whether libjpeg-turbo can decode parts: sequential with Huffman coding, all components in one scan.
     pub fn parts(&self) -> bool {
         matches!(self.process, 0xC0 | 0xC1) && self.interleaved
     }
 
-    /// Whether it takes several scans: it is progressive, or its first scan leaves components to others. It is decoded
-    /// whole, and its coefficients are kept meanwhile.
+    /// Whether it takes several scans: it is progressive, or its first scan leaves components to others. Its coefficients are
+    /// kept while it is decoded.
     pub(crate) fn several_scans(&self) -> bool {
         self.progressive() || !self.interleaved
     }

@@ -1,8 +1,8 @@
-//! Our own baseline decoder: equal to libjpeg-turbo in every pixel of what it takes.
+//! Our own decoder: equal to libjpeg-turbo in every pixel of what it takes.
 
 use forebay_jpeg::{Decoder, Fault as OwnFault, Header, Path, Region, Rows, Scale as OwnScale, SeekPoints};
 
-use crate::cpu::canvas::Canvas;
+use crate::cpu::canvas::{Canvas, KEEP};
 use crate::cpu::jpeg::task::JpegTask;
 use crate::fault::Fault;
 use crate::plan::Rect;
@@ -33,7 +33,9 @@ impl OwnReader {
         mut points: Option<&mut SeekPoints>,
         canvas: &mut Canvas,
     ) -> Result<Option<Rect>, Fault> {
-        let Some(header) = Header::read(task.bytes).ok().filter(|header| is_of(header, task)) else { return Ok(None) };
+        let header = Header::read(task.bytes).ok().filter(|header| is_of(header, task));
+        // libjpeg-turbo gives the error if there are too many scans.
+        let Some(header) = header.filter(|header| header.scans <= task.limits.scans) else { return Ok(None) };
         let Rect { left, top, width, height } = task.part;
         let region = Region { left, top, width, height };
         let (rgb, _spare) = canvas.begin(width, height, task.limits)?;
@@ -43,7 +45,10 @@ impl OwnReader {
                 Some(points) => decoder.begin_seeking(&header, task.bytes, scale, region, points),
                 None => decoder.begin(&header, task.bytes, scale, region),
             };
-            match read(rows, rgb, width, task)? {
+            let outcome = read(rows, rgb, width, task);
+            // The memory for coefficients is counted for this picture only, and libjpeg-turbo may need as much for it.
+            self.decoder.trim(KEEP);
+            match outcome? {
                 Ok(()) => return Ok(Some(task.part)),
                 // The seek points were wrong and are dropped: the second try has none.
                 Err(OwnFault::Misled) => {}
@@ -55,6 +60,14 @@ impl OwnReader {
 
 /// Reads all rows of a region of this width, and looks at the clock now and then.
 fn read(mut rows: Rows<'_>, rgb: &mut [u8], width: u32, task: &JpegTask<'_>) -> Result<Result<(), OwnFault>, Fault> {
+    loop {
+        task.check_time()?;
+        match rows.prepare() {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(fault) => return Ok(Err(fault)),
+        }
+    }
     for rgb in rgb.chunks_mut(width as usize * 3 * ROWS_PER_LOOK) {
         task.check_time()?;
         if let Err(fault) = rows.read(rgb) {

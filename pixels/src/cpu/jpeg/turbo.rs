@@ -111,13 +111,16 @@ impl Drop for TurboReader {
 }
 
 impl TurboReader {
-    /// Decodes the task's part into the canvas. Returns which part the canvas has: the task's, or more columns.
+    /// Decodes the task's part into the canvas. Returns which part the canvas has: the task's, or more columns, or the whole
+    /// picture if libjpeg-turbo cannot decode a part of it.
     pub(super) fn decode(&mut self, task: &JpegTask<'_>, canvas: &mut Canvas) -> Result<Rect, Fault> {
         let open = self.open(task.bytes, task.limits, task.begun)?;
         if open.size() != (task.head.width, task.head.height) {
             return Err(Fault::Corrupt { reason: "its markers declare two different sizes".into() });
         }
-        let begun = open.begin(task.scale, task.size(), task.part)?;
+        let size = task.size();
+        let part = if task.head.parts() { task.part } else { Rect::whole(size.0, size.1) };
+        let begun = open.begin(task.scale, size, part)?;
         let (region, channels) = (begun.region(), begun.channels());
         let (rgb, spare) = canvas.begin(region.width, region.height, task.limits)?;
         if channels == 3 {
