@@ -48,6 +48,12 @@ fn jpeg(width: u32, height: u32) -> Vec<u8> {
     JpegForm::default().encode(&photograph_rgb(1, width, height), width, height).unwrap()
 }
 
+/// With as many coefficients as it can have.
+fn progressive(width: u32, height: u32) -> Vec<u8> {
+    let form = JpegForm { progressive: true, sampling: [1, 1], ..JpegForm::default() };
+    form.encode(&photograph_rgb(1, width, height), width, height).unwrap()
+}
+
 fn stored(image: &DynamicImage, format: ImageFormat) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     image.write_to(&mut bytes, format).unwrap();
@@ -75,8 +81,10 @@ fn files() -> Vec<(String, Vec<u8>)> {
 #[test]
 fn rule_31_a_recipe_takes_no_more_memory_than_is_counted_for_it() {
     let limits = Limits::default();
-    for (width, height) in [(700, 500), (24, 1200), (1200, 24)] {
-        let bytes = jpeg(width, height);
+    let sizes = [(700, 500), (24, 1200), (1200, 24)];
+    let files = sizes.map(|(width, height)| (width, height, jpeg(width, height)));
+    let of_several_scans = [(704, 512, progressive(704, 512))];
+    for (width, height, bytes) in files.into_iter().chain(of_several_scans) {
         let probed = probe(&bytes).unwrap();
         for recipe in recipes() {
             let mut place = vec![0; recipe.place_len()];
