@@ -2,15 +2,16 @@
 //! file.
 
 mod seek;
+mod sizes;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use forebay_daemon::config::Environment;
-use forebay_formats::{IndexReport, make_index, open_index};
+use forebay_formats::{IndexReport, make_index, make_index_with_sizes, open_index};
 use forebay_pipeline::{ByteSize, cores};
 use forebay_printable::printable;
-use forebay_sources::{ColumnMap, IndexChoice, Labels, Options, OwnOptions};
+use forebay_sources::{ColumnMap, IndexChoice, Labels, Options, OwnOptions, SourceError};
 use serde::Serialize;
 
 use crate::disk_cache::disk_cache;
@@ -20,8 +21,10 @@ use crate::output_file::OutputFile;
 use crate::pair::pair;
 use crate::verify::labels;
 use seek::NotedIndex;
+use sizes::MeasuredIndex;
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct IndexArgs {
     /// Path or URL of the dataset, such as a folder or a pattern of .tar files. Exit code 1: the index cannot be made.
     source: String,
@@ -36,6 +39,9 @@ pub(crate) struct IndexArgs {
     /// as fast as later ones. See docs/decoding.md, "Seek points".
     #[arg(long)]
     seek: bool,
+    /// Also write the heights and widths of all pictures into the index. This reads the header of each picture.
+    #[arg(long)]
+    sizes: bool,
     /// How labels are read: auto, text or none, as `labels` of the stream that will use the index.
     #[arg(long, default_value = "auto", value_parser = labels)]
     labels: Labels,
@@ -63,6 +69,7 @@ struct MadeIndex<'a> {
     records: u64,
     fingerprint: String,
     scanned: bool,
+    sizes: Option<MeasuredIndex>,
     seek: Option<NotedIndex>,
 }
 
@@ -80,21 +87,33 @@ pub(crate) fn run(args: &IndexArgs) -> Result<(), Failure> {
         index: environment.index_dir().map_or(IndexChoice::Never, IndexChoice::Folder),
         ..Options::default()
     };
-    let made = make_index(&args.source, &options, args.output.as_deref(), args.rebuild);
-    let report = made.map_err(|error| Failure::Failed(error.to_string()))?;
-    let noted = args.seek.then(|| {
-        let source = open_index(&args.source, &options, &report.path);
-        let source = source.map_err(|error| Failure::Failed(error.to_string()))?;
-        seek::note(&*source, &report.path, args.rebuild, cores::usable())
+    let failed = |error: SourceError| Failure::Failed(error.to_string());
+    let (output, rebuild) = (args.output.as_deref(), args.rebuild);
+    let mut is_measured = false;
+    let made = if args.sizes {
+        make_index_with_sizes(&args.source, &options, output, rebuild, &mut |source| {
+            is_measured = true;
+            sizes::measure(source, cores::usable())
+        })
+    } else {
+        make_index(&args.source, &options, output, rebuild)
+    };
+    let report = made.map_err(failed)?;
+    let opened = || open_index(&args.source, &options, &report.path).map_err(failed);
+    let measured = args.sizes.then(|| {
+        let source = opened()?;
+        Ok::<_, Failure>(MeasuredIndex::new(&source.sizes(), source.len(), is_measured))
     });
+    let measured = measured.transpose()?;
+    let noted = args.seek.then(|| seek::note(&*opened()?, &report.path, rebuild, cores::usable()));
     let noted = noted.transpose()?;
     let mut out = io::stdout().lock();
-    let made = MadeIndex::new(&args.source, &report, noted);
+    let made = MadeIndex::new(&args.source, &report, measured, noted);
     Ok(if args.json { json::print(&mut out, &made) } else { made.text(&mut out, args.output.as_deref()) }?)
 }
 
 impl<'a> MadeIndex<'a> {
-    fn new(source: &'a str, report: &'a IndexReport, seek: Option<NotedIndex>) -> Self {
+    fn new(source: &'a str, report: &'a IndexReport, sizes: Option<MeasuredIndex>, seek: Option<NotedIndex>) -> Self {
         Self {
             source,
             index: &report.path,
@@ -102,6 +121,7 @@ impl<'a> MadeIndex<'a> {
             records: report.records,
             fingerprint: blake3::Hash::from_bytes(report.fingerprint).to_hex().to_string(),
             scanned: report.is_new,
+            sizes,
             seek,
         }
     }
@@ -111,6 +131,9 @@ impl<'a> MadeIndex<'a> {
         let verb = if self.scanned { "wrote" } else { "up to date:" };
         let Self { index, bytes, records, .. } = self;
         writeln!(out, "{verb} {}: {records} records, {}", printable(index), ByteSize(*bytes))?;
+        if let Some(measured) = &self.sizes {
+            measured.text(out)?;
+        }
         if let Some(noted) = &self.seek {
             noted.text(out)?;
         }
@@ -129,7 +152,7 @@ mod tests {
     fn an_index_is_told_as_text_and_as_json() {
         let path = PathBuf::from("/indexes/a\u{1b}.forebay");
         let report = IndexReport { path, bytes: 2000, records: 60, fingerprint: [7; 32], is_new: true };
-        let made = MadeIndex::new("/data", &report, None);
+        let made = MadeIndex::new("/data", &report, None, None);
         let (mut text, mut as_json) = (Vec::new(), Vec::new());
         made.text(&mut text, Some(Path::new("mine.forebay"))).unwrap();
         json::print(&mut as_json, &made).unwrap();

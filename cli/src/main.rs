@@ -34,6 +34,7 @@ mod remote;
 mod replay;
 mod run;
 mod sample;
+mod seen_size;
 mod serve;
 mod span;
 mod status;

@@ -33,6 +33,7 @@ use crate::output_file::OutputFile;
 use crate::pair::pair;
 use crate::{json, progress};
 use findings::Findings;
+pub(crate) use histogram::Spread;
 use names::Names;
 use report::VerifyReport;
 use scan::Scan;

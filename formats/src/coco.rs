@@ -58,9 +58,12 @@ enum CocoPart {
     Ids,
     Negatives,
     NotExhaustive,
+    /// What the file says of the picture's size.
+    Height,
+    Width,
 }
 
-const PARTS: [KnownPart<CocoPart>; 13] = [
+const PARTS: [KnownPart<CocoPart>; 15] = [
     part("boxes", CocoPart::Boxes, "f32 [*, 4]", true, true).with_role(Role::Boxes),
     part("classes", CocoPart::Classes, "i64 [*]", true, true).with_role(Role::Classes),
     part("crowd", CocoPart::Crowd, "bool [*]", true, true),
@@ -74,6 +77,8 @@ const PARTS: [KnownPart<CocoPart>; 13] = [
     part("ids", CocoPart::Ids, "i64 [*]", true, true),
     part("negatives", CocoPart::Negatives, "i64 [*]", false, false).with_role(Role::Classes),
     part("not_exhaustive", CocoPart::NotExhaustive, "i64 [*]", false, false).with_role(Role::Classes),
+    part("height", CocoPart::Height, "i64", false, false),
+    part("width", CocoPart::Width, "i64", false, false),
 ];
 
 const fn part(
@@ -118,6 +123,7 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
         polygons: chosen.has(CocoPart::Polygons),
         rle: chosen.has(CocoPart::Rle),
         image_level: chosen.has(CocoPart::Negatives) || chosen.has(CocoPart::NotExhaustive),
+        sizes: chosen.has(CocoPart::Height) || chosen.has(CocoPart::Width),
     };
     let basis = Basis::look(address)?;
     let document = Document::read(address, wanted)?;
@@ -332,6 +338,14 @@ impl Pictures {
             self.order.iter().for_each(|&image| column.push(&[document.ids[image]]));
             return;
         }
+        if matches!(part, CocoPart::Height | CocoPart::Width) {
+            let side = usize::from(part == CocoPart::Width);
+            self.order.iter().for_each(|&image| match document.sizes[image][side] {
+                Some(pixels) => column.push(&[pixels]),
+                None => column.push_null(),
+            });
+            return;
+        }
         if matches!(part, CocoPart::Negatives | CocoPart::NotExhaustive) {
             for &image in &self.order {
                 let said = &document.image_level[image];
@@ -360,7 +374,11 @@ impl Pictures {
                         }
                     }
                     CocoPart::Ids => column.extend(&[objects.ids[row]]),
-                    CocoPart::ImageIds | CocoPart::Negatives | CocoPart::NotExhaustive => {}
+                    CocoPart::ImageIds
+                    | CocoPart::Negatives
+                    | CocoPart::NotExhaustive
+                    | CocoPart::Height
+                    | CocoPart::Width => {}
                 }
                 if matches!(part, CocoPart::Captions | CocoPart::Keypoints | CocoPart::Rle | CocoPart::Polygons) {
                     column.close(2);

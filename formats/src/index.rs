@@ -6,9 +6,11 @@
 
 mod about;
 mod file;
+mod fit;
 mod key;
 mod part_file;
 pub(crate) mod points;
+pub(crate) mod sizes;
 mod targets;
 
 use std::fs;
@@ -23,16 +25,17 @@ use crate::address::Address;
 use crate::basis::Basis;
 use crate::containers;
 use crate::folder_owner::make_folder;
-use crate::index_columns::{BadIndex, NewColumns, Opening};
+use crate::index_columns::{BadIndex, NewColumns};
 use crate::journal::Journal;
 use crate::listing;
 use crate::opened::OpenDataset;
-use crate::packed::{self, ContainerFile, Packed, ReadPacking};
+use crate::packed::{self, ContainerFile};
 use crate::scan::Scan;
 use crate::scheme::{Indexing, Scheme};
 use about::{About, AboutOversight, AboutRecords, Choices, Dated, VERSION, folder_of, is_folder, told};
 use file::{IndexFile, NoIndex};
 use key::IndexKey;
+use sizes::{Measure, NewSizes};
 
 /// A dataset that may have an index.
 #[derive(Clone, Copy)]
@@ -83,7 +86,14 @@ pub(crate) fn open_from(indexed: Indexed<'_>, path: &Path) -> Result<Box<dyn Sou
 
 /// Makes an index of a dataset, unless there is one that fits. `rebuild` makes it in any case. The file is `output`, or is in
 /// the folder that the options name.
-pub(crate) fn make(indexed: Indexed<'_>, output: Option<&Path>, rebuild: bool) -> Result<IndexReport, SourceError> {
+///
+/// With `measure`, the index also has the sizes of the pictures. An index without them does not fit then.
+pub(crate) fn make(
+    indexed: Indexed<'_>,
+    output: Option<&Path>,
+    rebuild: bool,
+    mut measure: Option<Measure<'_>>,
+) -> Result<IndexReport, SourceError> {
     if let Indexing::Never(reason) = indexed.indexing() {
         let BadIndex(problem) = indexed.never(reason);
         return Err(SourceError::Index { path: indexed.address.path().to_owned(), problem });
@@ -100,9 +110,11 @@ pub(crate) fn make(indexed: Indexed<'_>, output: Option<&Path>, rebuild: bool) -
     };
     if !rebuild {
         match indexed.opened(&path) {
-            Ok(source) => return report(path, source.as_ref(), false),
+            Ok(source) if measure.is_none() || !source.sizes().is_empty() => {
+                return report(path, source.as_ref(), false);
+            }
             Err(NoIndex::Unknown(fault)) => return Err(fault),
-            Err(NoIndex::Absent | NoIndex::Earlier | NoIndex::Bad(_)) => {}
+            Ok(_) | Err(NoIndex::Absent | NoIndex::Earlier | NoIndex::Bad(_)) => {}
         }
     }
     let failed = |error: io::Error| SourceError::Index { path: path.clone(), problem: error.to_string() };
@@ -117,8 +129,12 @@ pub(crate) fn make(indexed: Indexed<'_>, output: Option<&Path>, rebuild: bool) -
     let journal = Journal::open(&journal_path, Duration::ZERO).map_err(failed)?;
     let scan = Scan::with_journal(journal);
     let mut dataset = indexed.scan(&scan)?;
+    let sizes = match &mut measure {
+        Some(measure) => Some(measure(dataset.as_source())?),
+        None => None,
+    };
     indexed
-        .write(&path, &mut dataset)
+        .write(&path, &mut dataset, sizes)
         .map_err(|BadIndex(problem)| SourceError::Index { path: path.clone(), problem })?;
     scan.forget();
     if output.is_none() {
@@ -193,7 +209,7 @@ impl Indexed<'_> {
             return Ok(dataset.into_source());
         }
         let made = make_folder(folder).map_err(|error| BadIndex(error.to_string()));
-        match made.and_then(|()| self.write(&path, &mut dataset)) {
+        match made.and_then(|()| self.write(&path, &mut dataset, None)) {
             Ok(bytes) => {
                 tracing::info!(index = %printable(&path), records, bytes, seconds = start.elapsed().as_secs(), "wrote an index, so that the dataset is not scanned again");
                 key::bound(folder, &path, MOST_BYTES);
@@ -209,7 +225,7 @@ impl Indexed<'_> {
     }
 
     /// Writes the index. The number of its bytes is the result.
-    fn write(&self, path: &Path, dataset: &mut OpenDataset) -> Result<u64, BadIndex> {
+    fn write(&self, path: &Path, dataset: &mut OpenDataset, sizes: Option<NewSizes>) -> Result<u64, BadIndex> {
         let folder = &folder_of(self.address);
         let bases = self.bases(dataset)?;
         for basis in &bases {
@@ -243,6 +259,9 @@ impl Indexed<'_> {
             }
             _ => return Err(BadIndex("such a dataset has no index".into())),
         };
+        if let Some(sizes) = sizes {
+            sizes.add_to_index(&mut columns);
+        }
         targets::write(source.targets(), &mut columns)?;
         let about = About {
             version: VERSION,
@@ -289,98 +308,6 @@ impl Indexed<'_> {
         }
         Ok(dataset.with_points(|source| points::beside(path, source)).into_pinned_source())
     }
-
-    fn dataset(&self, file: IndexFile) -> Result<OpenDataset, NoIndex> {
-        let IndexFile { about, columns } = file;
-        let indexing = self.indexing();
-        if let Indexing::Never(reason) = indexing {
-            return Err(self.never(reason).into());
-        }
-        let other = |what: &str| {
-            BadIndex(format!(
-                "its {what} is not that of this dataset. Make an index with \"forebay index\", with the settings of the stream"
-            ))
-        };
-        if about.version < VERSION {
-            return Err(NoIndex::Earlier);
-        }
-        if about.version != VERSION {
-            return Err(other("version").into());
-        }
-        if about.scheme != self.scheme.name {
-            return Err(other("scheme").into());
-        }
-        if about.choices != Choices::of(self.scheme, self.options) {
-            return Err(other("choice of labels, columns or options").into());
-        }
-        let folder = &folder_of(self.address);
-        for base in &about.bases {
-            must_hold(&base.basis(about::address(&base.path, folder, |_| true)?))?;
-        }
-        if columns.len() == 0 {
-            return Err(BadIndex("it has no record".into()).into());
-        }
-        let fingerprint =
-            blake3::Hash::from_hex(&about.fingerprint).map_err(|_| BadIndex("its fingerprint is not valid".into()))?;
-        let targets = targets::read(&columns)?;
-        let opening = Opening {
-            columns,
-            options: self.options,
-            classes: about.classes,
-            targets,
-            fingerprint: *fingerprint.as_bytes(),
-            oversights: about.oversights.into_iter().filter_map(AboutOversight::oversight).collect(),
-        };
-        match (about.kind, indexing) {
-            (AboutRecords::Files { root, shard_name }, Indexing::Files) => {
-                let root = root.map(|root| about::address(&root, folder, |_| false)).transpose()?;
-                // Lists may name files anywhere.
-                let may_leave = self.scheme.name == crate::files::SCHEME.name;
-                let given = crate::root::given_root(self.options, folder)?;
-                Ok(listing::from_index(opening, root, given.as_ref(), shard_name, may_leave)?.into())
-            }
-            (AboutRecords::Ranges { files }, Indexing::Ranges(packing)) => {
-                Ok(self.ranges(opening, &files, packing)?.into())
-            }
-            _ => Err(other("kind of records").into()),
-        }
-    }
-
-    fn ranges(&self, opening: Opening<'_>, files: &[Dated], packing: ReadPacking) -> Result<Packed, NoIndex> {
-        let folder = &folder_of(self.address);
-        // A file or a pattern says by itself which files there are.
-        let known = match containers::pattern(self.address) {
-            Ok(Some(files)) => Some(files),
-            Ok(None) if !self.address.is_folder() => Some(vec![self.address.clone()]),
-            Ok(None) => None,
-            Err(outage @ SourceError::Outage(_)) => return Err(outage.into()),
-            Err(error) => return Err(BadIndex(error.to_string()).into()),
-        };
-        let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.iter().any(|known| known.path() == path));
-        let mut found = Vec::with_capacity(files.len());
-        for dated in files {
-            let address = about::address(&dated.path, folder, is_known)?;
-            let basis = dated.basis(address);
-            must_hold(&basis)?;
-            let stamp = basis.stamp.ok_or_else(|| BadIndex("one of its files has no size".into()))?;
-            found.push(ContainerFile { address: basis.address, stamp, unpacked: None });
-        }
-        if known.is_some_and(|known| !known.iter().eq(found.iter().map(|file| &file.address))) {
-            return Err(
-                BadIndex("the dataset has other files now. Run \"forebay index SOURCE --rebuild\"".into()).into()
-            );
-        }
-        Ok(packed::from_index(opening, found, packing)?)
-    }
-}
-
-/// Refuses an index if one of the files or folders that it is about is not what it was.
-fn must_hold(basis: &Basis) -> Result<(), NoIndex> {
-    if basis.holds()? {
-        return Ok(());
-    }
-    let changed = printable(&basis.address.shown()).to_string();
-    Err(BadIndex(format!("\"{changed}\" has changed since the index was made. Make the index again with \"forebay index SOURCE --output FILE\"")).into())
 }
 
 #[cfg(test)]

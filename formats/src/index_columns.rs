@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, Primitive
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Schema};
 use forebay_columns::Table;
-use forebay_sources::{Options, Oversight};
+use forebay_sources::{Options, Oversight, Sizes};
 
 use crate::faults::Faults;
 pub(crate) use crate::index_blocks::BadIndex;
@@ -26,6 +26,7 @@ pub(crate) struct Opening<'a> {
     pub classes: Vec<String>,
     pub targets: Table,
     pub fingerprint: [u8; 32],
+    pub sizes: Sizes,
     pub oversights: Vec<Oversight>,
 }
 
@@ -96,6 +97,11 @@ impl IndexColumns {
 
     pub(crate) fn has(&self, name: &str) -> bool {
         self.found(name).is_some()
+    }
+
+    /// Whether a column is the index's own, and none of the dataset's columns beside pictures and labels.
+    pub(crate) fn is_own(&self, name: &str) -> bool {
+        self.schema.field_with_name(name).is_ok_and(|field| field.metadata().is_empty())
     }
 
     fn found(&self, name: &str) -> Option<&StoredArray> {

@@ -25,6 +25,7 @@ mod files;
 mod finishers;
 mod folder;
 mod folder_owner;
+mod given_sizes;
 mod grain_cache;
 mod index;
 mod index_blocks;
@@ -96,6 +97,7 @@ pub use dataset::Opened;
 pub use disk_cache::check_cache;
 pub use index::IndexReport;
 pub use index::points::{PointsReport, PointsWriter};
+pub use index::sizes::{Measure, NewSizes};
 #[doc(hidden)]
 pub use index_blocks::seal as seal_index;
 
@@ -131,11 +133,12 @@ const SCHEMES: &[Scheme] = &[
 /// name exists, the name is a path, unless it is a URL of objects, such as `s3://bucket/train`. Options of the scheme may
 /// follow a `?`. They come before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
-    let Resolved { scheme, address, options, limit, roles } = resolve(name, options)?;
+    let Resolved { scheme, address, options, limit, roles, sizes } = resolve(name, options)?;
     let opened = index::open(Indexed { scheme, address: &address, options: &options });
     let opened = address.settled(opened.map_err(wrong_file::explained))?;
     let opened = address.settled(masks::with_masks(opened, &address, scheme.name, &options))?;
     let opened = roles::with_roles(opened, &roles, &address, scheme.name, &options)?;
+    let opened = given_sizes::with_sizes(opened, sizes.as_ref(), address.path())?;
     for oversight in opened.oversights() {
         tracing::warn!(dataset = %printable(&address.shown()), "{oversight}");
     }
@@ -207,12 +210,13 @@ fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
 pub fn open_list(list: &[u8], options: &Options) -> Opened {
     let mut options = options.clone();
     let limit = limited::take(&mut options)?;
-    let roles = roles::take(&mut options)?;
+    let (roles, sizes) = (roles::take(&mut options)?, given_sizes::take(&mut options)?);
     files::SCHEME.check(&options, store_options(root::is_remote(&options)))?;
     let listed = files::from_list(list, &options)?.into_source();
     let root = root(&options, &Address::default())?;
     let listed = masks::with_masks(listed, &root, files::SCHEME.name, &options)?;
     let listed = roles::with_roles(listed, &roles, &root, files::SCHEME.name, &options)?;
+    let listed = given_sizes::with_sizes(listed, sizes.as_ref(), root.path())?;
     Ok(Limited::of(listed, limit))
 }
 
@@ -231,7 +235,24 @@ pub fn make_index(
     rebuild: bool,
 ) -> Result<IndexReport, SourceError> {
     let Resolved { scheme, address, options, .. } = resolve(name, options)?;
-    address.settled(index::make(Indexed { scheme, address: &address, options: &options }, output, rebuild))
+    address.settled(index::make(Indexed { scheme, address: &address, options: &options }, output, rebuild, None))
+}
+
+/// The same as [`make_index`] for an index that also has the sizes of the pictures (semantics rule 61). `measure` is called
+/// with the dataset if they are not known yet, and gives a size for each of its records.
+///
+/// # Errors
+/// As [`make_index`], and those of `measure`.
+pub fn make_index_with_sizes(
+    name: &str,
+    options: &Options,
+    output: Option<&Path>,
+    rebuild: bool,
+    measure: Measure<'_>,
+) -> Result<IndexReport, SourceError> {
+    let Resolved { scheme, address, options, .. } = resolve(name, options)?;
+    let indexed = Indexed { scheme, address: &address, options: &options };
+    address.settled(index::make(indexed, output, rebuild, Some(measure)))
 }
 
 /// Opens a dataset as its index has it: all of its records, regardless of `limit`, and without masks in files of their

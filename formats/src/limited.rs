@@ -7,7 +7,8 @@ use std::num::NonZeroU64;
 
 use forebay_columns::Table;
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Options, Oversight, PointFiles, ReadError, Reading, Request, Source, SourceError,
+    Grains, Locator, MaskColumn, Options, Oversight, PointFiles, ReadError, Reading, Request, Sizes, Source,
+    SourceError,
 };
 
 use crate::option_key::OptionKey;
@@ -123,6 +124,10 @@ impl Source for Limited {
 
     fn point_files(&self) -> PointFiles {
         self.inner.point_files().first(self.records)
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.inner.sizes().first(self.records)
     }
 
     fn oversights(&self) -> Vec<Oversight> {

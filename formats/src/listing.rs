@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use forebay_columns::Table;
 use forebay_sources::{
-    Locator, Options, Oversight, PointFiles, ReadError, ReadErrorKind, Reading, Request, Source, SourceError,
+    Locator, Options, Oversight, PointFiles, ReadError, ReadErrorKind, Reading, Request, Sizes, Source, SourceError,
 };
 
 use crate::address::Address;
@@ -147,15 +147,23 @@ impl Listing {
     /// Adds the record's stored bytes to `buf`, at most `room` of them. Otherwise this is like [`read`](Source::read):
     /// after an error, `buf` is as before.
     pub(super) fn read_behind(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        self.read_first(record, u64::MAX, room, buf)
+    }
+
+    /// The same for the first `most` bytes.
+    fn read_first(&self, record: u64, most: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         self.look_up(record);
         if let Some(cause) = self.annotations.damaged.get(record) {
             return self.files.believed(record, Err(ReadError::damaged(self.locator(record), cause)));
         }
         let (address, before) = (self.address(record), buf.len());
         let read = match address.tree() {
-            None => read_file(address.path().to_owned(), self.expected(record), room, self.byte_limit, buf),
+            None => {
+                let wanted = WantedBytes { most, room, limit: self.byte_limit };
+                read_file(address.path().to_owned(), self.expected(record), &wanted, buf)
+            }
             Some(tree) => self.files.wanted(record, room, self.byte_limit).and_then(|object| {
-                let read = tree.store().read_behind(&object, 0..object.size, room, buf);
+                let read = tree.store().read_behind(&object, 0..object.size.min(most), room, buf);
                 read.map_err(|error| objects::of_index(error, self.files.is_pinned()))
             }),
         };
@@ -211,6 +219,11 @@ impl Source for Listing {
         self.read_behind(record, room, buf)
     }
 
+    fn read_head(&self, record: u64, most: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        buf.clear();
+        self.read_first(record, most as u64, u64::MAX, buf)
+    }
+
     fn reading(&self) -> Reading {
         if self.files.root.tree().is_some() { Reading::Requests { most: stores::REQUESTS } } else { Reading::Threads }
     }
@@ -252,6 +265,10 @@ impl Source for Listing {
         self.provenance.points.clone()
     }
 
+    fn sizes(&self) -> Sizes {
+        self.provenance.sizes.clone()
+    }
+
     fn oversights(&self) -> Vec<Oversight> {
         self.provenance.oversights.told()
     }
@@ -262,12 +279,21 @@ impl Source for Listing {
     }
 }
 
+/// Which bytes of a file are read.
+struct WantedBytes {
+    /// The first so many of them.
+    most: u64,
+    /// A larger file is not read now.
+    room: u64,
+    /// A larger file is never read.
+    limit: u64,
+}
+
 /// Adds the file's bytes to `buf`.
 fn read_file(
     path: PathBuf,
     expected: Option<(u64, i64)>,
-    room: u64,
-    limit: u64,
+    &WantedBytes { most, room, limit }: &WantedBytes,
     buf: &mut Vec<u8>,
 ) -> Result<(), ReadError> {
     let (file, metadata) = match open_regular(&path) {
@@ -282,7 +308,7 @@ fn read_file(
         0 => read_unsized(path, file, room, limit, buf),
         size if size > limit => Err(of(ReadErrorKind::TooLarge { size, limit }, path)),
         size if size > room => Err(of(ReadErrorKind::Larger { size }, path)),
-        size => read_sized(path, &file, size, buf),
+        size => read_sized(path, &file, size.min(most), buf),
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use forebay_columns::{ElementType, Table};
 use forebay_sources::{
     Grains, Locator, MaskColumn, Options, Oversight, Part, PointFiles, ReadError, ReadErrorKind, Reading, RecordParts,
-    Request, Retry, Source, SourceError,
+    Request, Retry, Sizes, Source, SourceError,
 };
 
 use self::elements::{LOOKED_AT, check_names, element_of_mask, no_element};
@@ -252,6 +252,10 @@ impl Source for Masked {
 
     fn point_files(&self) -> PointFiles {
         self.inner.point_files()
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.inner.sizes()
     }
 
     fn oversights(&self) -> Vec<Oversight> {

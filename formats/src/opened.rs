@@ -47,6 +47,15 @@ impl OpenDataset {
         self
     }
 
+    /// The dataset, to be read.
+    pub(crate) fn as_source(&self) -> &dyn Source {
+        match self {
+            Self::Files(listing) => listing,
+            Self::Ranges(packed) => packed,
+            Self::Other(source) => source.as_ref(),
+        }
+    }
+
     /// The dataset as a source. What only an index needs is forgotten.
     pub(crate) fn into_source(self) -> Box<dyn Source> {
         match self {

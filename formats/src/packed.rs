@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use forebay_columns::Table;
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Options, Oversight, PointFiles, ReadError, ReadErrorKind, Reading, Request, Source,
-    SourceError,
+    Grains, Locator, MaskColumn, Options, Oversight, PointFiles, ReadError, ReadErrorKind, Reading, Request, Sizes,
+    Source, SourceError,
 };
 
 use crate::address::{Address, Sight};
@@ -283,6 +283,18 @@ impl Source for Packed {
         self.believed(record, read).inspect_err(|_| buf.clear())
     }
 
+    fn read_head(&self, record: u64, most: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        let PackedParts { packing, masks, .. } = &self.parts;
+        if self.cache.is_some() || !packing.is_plain() || packing.head_len(record) > 0 || !masks.columns.is_empty() {
+            return self.read(record, u64::MAX, buf);
+        }
+        let read = self.stored(record, u64::MAX).and_then(|(file, offset, len)| {
+            let read = file.read(offset, len.min(most), buf);
+            read.map_err(|error| ReadError { locator: self.locator(record), ..error })
+        });
+        self.believed(record, read).inspect_err(|_| buf.clear())
+    }
+
     fn reading(&self) -> Reading {
         let is_remote = self.parts.files.iter().any(ContainerFile::is_remote);
         if is_remote && self.cache.is_none() { Reading::Requests { most: stores::REQUESTS } } else { Reading::Threads }
@@ -349,6 +361,10 @@ impl Source for Packed {
 
     fn point_files(&self) -> PointFiles {
         self.provenance.points.clone()
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.provenance.sizes.clone()
     }
 
     fn oversights(&self) -> Vec<Oversight> {

@@ -1,6 +1,6 @@
 //! Where a dataset comes from: what decided which records it has, what identifies it, and what lies beside it.
 
-use forebay_sources::PointFiles;
+use forebay_sources::{PointFiles, Sizes};
 
 use crate::basis::Basis;
 use crate::beside::Oversights;
@@ -16,11 +16,19 @@ pub(crate) struct Provenance {
     pub fingerprint: [u8; 32],
     /// The seek points that its index has.
     pub points: PointFiles,
+    /// The sizes of the pictures that its index has.
+    pub sizes: Sizes,
 }
 
 impl Provenance {
     /// Of a dataset with this fingerprint, of which nothing else is known yet.
     pub(crate) fn of(fingerprint: [u8; 32]) -> Self {
-        Self { bases: Vec::new(), oversights: Oversights::default(), fingerprint, points: PointFiles::default() }
+        Self {
+            bases: Vec::new(),
+            oversights: Oversights::default(),
+            fingerprint,
+            points: PointFiles::default(),
+            sizes: Sizes::default(),
+        }
     }
 }

@@ -5,19 +5,21 @@ use std::num::NonZeroU64;
 use forebay_sources::{Options, SourceError};
 
 use crate::address::Address;
+use crate::given_sizes::SizeNames;
 use crate::roles::Roles;
 use crate::root::is_remote;
 use crate::scheme::{OptionKey, Scheme, known};
-use crate::{beside, containers, limited, python, roles, scheme, stores};
+use crate::{beside, containers, given_sizes, limited, python, roles, scheme, stores};
 
 /// What a name means.
 pub(super) struct Resolved {
     pub scheme: &'static Scheme,
     pub address: Address,
-    /// Without the limit and the roles.
+    /// Without the limit, the roles and the names of columns with sizes.
     pub options: Options,
     pub limit: Option<NonZeroU64>,
     pub roles: Roles,
+    pub sizes: Option<SizeNames>,
 }
 
 impl Resolved {
@@ -56,10 +58,10 @@ impl Resolved {
         if scheme.takes_any() {
             options.own = options.own.without(beside::UNREAD.name);
         }
-        let roles = roles::take(&mut options)?;
+        let (roles, sizes) = (roles::take(&mut options)?, given_sizes::take(&mut options)?);
         let reads_objects = address.tree().is_some() || is_remote(&options);
         scheme.check(&options, store_options(reads_objects))?;
-        Ok(Self { scheme, address, options, limit, roles })
+        Ok(Self { scheme, address, options, limit, roles, sizes })
     }
 }
 

@@ -10,7 +10,7 @@ mod tests;
 
 use forebay_columns::{Schema, Table};
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Member, Options, Oversight, PointFiles, ReadError, Reading, Request, Source,
+    Grains, Locator, MaskColumn, Member, Options, Oversight, PointFiles, ReadError, Reading, Request, Sizes, Source,
     SourceError,
 };
 
@@ -268,6 +268,10 @@ impl Source for WithRoles {
 
     fn point_files(&self) -> PointFiles {
         self.inner.point_files()
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.inner.sizes()
     }
 
     fn shard_name(&self, record: u64) -> &str {

@@ -7,6 +7,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::address::Address;
 use crate::beside::UNREAD;
+use crate::given_sizes::SIZES;
 use crate::limited::LIMIT;
 use crate::opened::DatasetResult;
 pub(super) use crate::option_key::OptionKey;
@@ -54,7 +55,7 @@ impl Scheme {
 
     /// Refuses options that the scheme does not have. Those of stores are options of a dataset that has objects.
     pub(super) fn check(&self, options: &Options, of_stores: &[OptionKey]) -> Result<(), SourceError> {
-        let known = || self.options.iter().chain(of_stores).chain(&[LIMIT, ROLES, UNREAD]);
+        let known = || self.options.iter().chain(of_stores).chain(&[LIMIT, ROLES, SIZES, UNREAD]);
         let has = |key: &str| known().any(|own| own.name == key || own.name == ANY_OTHER);
         if let Some(key) = options.own.keys().find(|key| !has(key)) {
             let (scheme, key) = (self.name, key.to_owned());

@@ -7,7 +7,7 @@ mod tests;
 
 use forebay_columns::Table;
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Member, Options, Oversight, PointFiles, ReadError, Reading, Request, Source,
+    Grains, Locator, MaskColumn, Member, Options, Oversight, PointFiles, ReadError, Reading, Request, Sizes, Source,
     SourceError,
 };
 
@@ -168,6 +168,10 @@ impl Source for Several {
 
     fn point_files(&self) -> PointFiles {
         PointFiles::join(self.bounds.iter().copied().zip(self.parts.iter().map(|part| part.point_files())))
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes::join(self.bounds.iter().copied().zip(self.parts.iter().map(|part| part.sizes())))
     }
 
     fn oversights(&self) -> Vec<Oversight> {

@@ -255,6 +255,11 @@ fn records_are_numbered_labelled_and_readable(fixture: &dyn Fixture) {
         for mut buf in [Vec::with_capacity(2 * content.len()), b"?".to_vec(), longer] {
             source.read(record, u64::MAX, &mut buf).unwrap();
             assert_eq!(&buf, content);
+            source.read_head(record, 3, &mut buf).unwrap();
+            assert!(
+                buf.len() >= content.len().min(3) && content.starts_with(&buf),
+                "its first bytes are those of its head"
+            );
         }
         // What frames a record within a larger file may count too.
         assert!(source.size(record) >= content.len() as u64);

@@ -8,6 +8,7 @@ mod memory;
 pub(crate) mod other;
 pub(crate) mod probe;
 mod resize;
+pub(crate) mod seen_size;
 mod sized;
 mod turn;
 mod upright;

@@ -75,6 +75,7 @@ pub use cpu::jpeg::head::JpegHead;
 #[doc(hidden)]
 pub use cpu::jpeg::turbo::bare::BareTurbo;
 pub use cpu::probe::{Probe, probe};
+pub use cpu::seen_size::SeenSize;
 pub use cpu::{CpuDecoder, Form, PictureMemory, Transformed};
 pub use cpu_only::CpuOnly;
 pub use decoded::{Decoded, DecodedBy};

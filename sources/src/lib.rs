@@ -17,6 +17,7 @@ mod pulse;
 mod read_error;
 mod reading;
 mod request;
+mod sizes;
 mod withdrawal;
 
 use std::fmt;
@@ -38,6 +39,7 @@ pub use pulse::{Pulse, Pulses};
 pub use read_error::{ReadError, ReadErrorKind, Retry};
 pub use reading::Reading;
 pub use request::Request;
+pub use sizes::{PictureSize, SizeColumns, Sizes};
 pub use withdrawal::Withdrawal;
 
 /// An ordered, fingerprinted list of records, numbered `0..len()`.
@@ -138,6 +140,17 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// or of what the record was before.
     fn point_files(&self) -> PointFiles {
         PointFiles::default()
+    }
+
+    /// The sizes of the dataset's pictures, if an index or a column has them. A record's file may have another size by now.
+    fn sizes(&self) -> Sizes {
+        Sizes::default()
+    }
+
+    /// Replaces the contents of `buf` with the first bytes of what [`read`](Self::read) gives: at least so many, if there are
+    /// so many. Errors are those of `read`, which the default calls. Sources that read records one by one read less.
+    fn read_head(&self, record: u64, _most: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        self.read(record, u64::MAX, buf)
     }
 
     /// What the dataset has beside its records that is not used, as far as it was found when the records were.

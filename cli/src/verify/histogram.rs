@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// How the numbers of all records are spread.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Spread {
+pub(crate) struct Spread {
     pub min: u64,
     /// The lower one of two.
     pub median: u64,
@@ -16,7 +16,7 @@ pub(super) struct Spread {
 
 /// How many numbers are at least `from` and below `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Range {
+pub(crate) struct Range {
     pub from: u64,
     pub to: u64,
     #[serde(rename = "records")]
@@ -28,7 +28,7 @@ const MOST: usize = 32;
 
 impl Spread {
     /// Of these numbers. `None` without numbers.
-    pub(super) fn of(mut numbers: Vec<u64>) -> Option<Self> {
+    pub(crate) fn of(mut numbers: Vec<u64>) -> Option<Self> {
         numbers.sort_unstable();
         let (min, max) = (*numbers.first()?, *numbers.last()?);
         let median = numbers[(numbers.len() - 1) / 2];

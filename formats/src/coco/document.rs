@@ -23,6 +23,8 @@ pub(super) struct Document {
     pub files: Paths,
     /// What the file says about each image itself. Empty unless that is wanted.
     pub image_level: Vec<ImageLevel>,
+    /// The height and the width of each image. Empty unless they are wanted.
+    pub sizes: Vec<[Option<i64>; 2]>,
     /// Ids and names.
     pub categories: Vec<(i64, String)>,
     /// The names of the keypoints of those categories that have some, by the categories' ids.
@@ -52,6 +54,8 @@ struct ImageEntry {
     neg_category_ids: Vec<i64>,
     #[serde(default)]
     not_exhaustive_category_ids: Vec<i64>,
+    height: Option<Loose>,
+    width: Option<Loose>,
 }
 
 impl ImageEntry {
@@ -224,6 +228,10 @@ impl<'de> Visitor<'de> for Items<'_> {
                     document.ids.push(image.id);
                     document.files.push(image.file().as_bytes());
                     document.named_by_urls |= image.file_name.is_none();
+                    if document.annotations.wanted.sizes {
+                        let side = |side: &Option<Loose>| side.as_ref().and_then(Loose::integer);
+                        document.sizes.push([side(&image.height), side(&image.width)]);
+                    }
                     if document.annotations.wanted.image_level {
                         let (negatives, not_exhaustive) = (image.neg_category_ids, image.not_exhaustive_category_ids);
                         document.image_level.push(ImageLevel { negatives, not_exhaustive });

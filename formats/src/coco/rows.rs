@@ -20,6 +20,8 @@ pub(super) struct Wanted {
     pub rle: bool,
     /// What LVIS says of an image itself.
     pub image_level: bool,
+    /// The heights and widths of the images.
+    pub sizes: bool,
 }
 
 /// An annotation as it is written, as far as it is wanted.

@@ -57,7 +57,7 @@ pub(crate) fn from_index(
     shard_name: String,
     may_leave: bool,
 ) -> Result<Listing, BadIndex> {
-    let Opening { columns, options, classes, targets, fingerprint, oversights } = opening;
+    let Opening { columns, options, classes, targets, fingerprint, sizes, oversights } = opening;
     let root =
         root.or_else(|| given.cloned()).ok_or_else(|| BadIndex("its paths start at the option \"root\"".into()))?;
     let mut files = ListedFiles::new(root, columns.paths(PATH)?, columns.numbers::<UInt64Type>(SIZE)?);
@@ -71,6 +71,6 @@ pub(crate) fn from_index(
     let annotations =
         ListedAnnotations { labels: columns.labels(LABEL)?, classes, targets, damaged: columns.faults()? };
     let oversights = Oversights::new(oversights, options);
-    let provenance = Provenance { oversights, ..Provenance::of(fingerprint) };
+    let provenance = Provenance { oversights, sizes, ..Provenance::of(fingerprint) };
     Ok(Listing { files: Arc::new(files), times, annotations, provenance, shard_name, byte_limit: options.byte_limit })
 }

@@ -57,7 +57,7 @@ pub(crate) fn from_index(
     files: Vec<ContainerFile>,
     packing: ReadPacking,
 ) -> Result<Packed, BadIndex> {
-    let Opening { columns, options, classes, targets, fingerprint, oversights } = opening;
+    let Opening { columns, options, classes, targets, fingerprint, sizes, oversights } = opening;
     let spans = Spans {
         files: file_numbers(&columns)?,
         offsets: columns.numbers::<UInt64Type>(OFFSET)?,
@@ -73,7 +73,7 @@ pub(crate) fn from_index(
     let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), masks, packing };
     let index = Some(Arc::clone(&columns.blocks));
     let oversights = Oversights::new(oversights, options);
-    let provenance = Provenance { oversights, ..Provenance::of(fingerprint) };
+    let provenance = Provenance { oversights, sizes, ..Provenance::of(fingerprint) };
     Ok(Packed { parts, shards, open, cache: None, provenance, byte_limit: options.byte_limit, index })
 }
 

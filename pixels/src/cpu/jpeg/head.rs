@@ -80,6 +80,21 @@ impl JpegHead {
     /// # Errors
     /// [`Fault::Truncated`], [`Fault::Unsupported`] for kinds that libjpeg-turbo does not take, [`Fault::Corrupt`].
     pub fn read(bytes: &[u8]) -> Result<Self, Fault> {
+        let (head, scan, wanted) = Self::before_scan(bytes)?;
+        ending::check(scan, Restarts { wanted, several_scans: head.several_scans() })?;
+        Ok(head)
+    }
+
+    /// Reads the markers up to the first scan alone, whose bytes are not needed.
+    ///
+    /// # Errors
+    /// As those of [`read`](Self::read), as far as these markers show them.
+    pub(crate) fn of_start(bytes: &[u8]) -> Result<Self, Fault> {
+        Ok(Self::before_scan(bytes)?.0)
+    }
+
+    /// The same, with what follows, and how many restart markers that must have.
+    fn before_scan(bytes: &[u8]) -> Result<(Self, &[u8], u64), Fault> {
         let mut segments = Segments { rest: bytes.get(2..).unwrap_or_default() };
         let mut metadata = Metadata::default();
         let mut marked = Marked::default();
@@ -117,10 +132,8 @@ impl JpegHead {
             process: frame.code,
             interleaved: scan.first() == Some(&frame.components),
         };
-        let several_scans = head.several_scans();
-        let wanted = if several_scans { 0 } else { frame.restarts(restart_interval) };
-        ending::check(segments.rest, Restarts { wanted, several_scans })?;
-        Ok(head)
+        let wanted = if head.several_scans() { 0 } else { frame.restarts(restart_interval) };
+        Ok((head, segments.rest, wanted))
     }
 
     /// Whether it is baseline, with all components in one scan.
