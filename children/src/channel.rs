@@ -1,12 +1,14 @@
 //! The daemon's end of the socket to a child: requests, and answers in frames. Nothing that a child says is believed before it is
 //! here, and every wait has an end.
 
-use std::io::{self, Read, Write};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::io::{self, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use rustix::event::PollFlags;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use crate::frame::FrameHead;
 use crate::patience::Patience;
@@ -40,16 +42,24 @@ impl Channel {
         Ok(Self { stream, process })
     }
 
-    pub(crate) fn stream(&self) -> &UnixStream {
-        &self.stream
-    }
-
     /// Sends a request.
     ///
     /// # Errors
     /// The child does not take it in time.
     pub fn send(&mut self, request: &[u8], patience: &Patience<'_>) -> Result<(), Silence> {
         Ok(self.patient(patience).write_all(request)?)
+    }
+
+    /// Sends a descriptor, before any request. A child in Python takes it as its memory.
+    pub(crate) fn send_descriptor(&self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+        let descriptors = [descriptor];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        sendmsg(&self.stream, &[IoSlice::new(b"M")], &mut control, SendFlags::NOSIGNAL)?;
+        Ok(())
     }
 
     /// How the next frame begins.

@@ -51,6 +51,13 @@ impl ChildCommand {
         self
     }
 
+    /// Sets variables of its environment.
+    #[must_use]
+    pub fn envs(mut self, variables: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>) -> Self {
+        self.command.envs(variables);
+        self
+    }
+
     /// Limits its memory for data to so many bytes. Address space that a library reserves is not counted.
     #[must_use]
     pub fn most_memory(self, bytes: u64) -> Self {

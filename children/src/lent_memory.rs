@@ -2,13 +2,11 @@
 //! and never maps it: the child may change it or cut it off at any time.
 
 use std::fs::File;
-use std::io::{self, IoSlice};
-use std::mem::MaybeUninit;
+use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use crate::channel::{Channel, Silence};
 use crate::refill::Refill;
@@ -38,14 +36,7 @@ impl LentMemory {
     /// # Errors
     /// The system lacks what that takes.
     pub fn lend(&self, channel: &Channel) -> io::Result<()> {
-        let fds = [self.file.as_fd()];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut control = SendAncillaryBuffer::new(&mut space);
-        if !control.push(SendAncillaryMessage::ScmRights(&fds)) {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        sendmsg(channel.stream(), &[IoSlice::new(b"M")], &mut control, SendFlags::NOSIGNAL)?;
-        Ok(())
+        channel.send_descriptor(self.file.as_fd())
     }
 
     /// A request begins, so the child writes from the first byte on again.
