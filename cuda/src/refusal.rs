@@ -35,6 +35,8 @@ pub enum Refusal {
     Views,
     /// Other pictures are laid beside it.
     Mosaic,
+    /// A function in Python works on it in the host.
+    Python,
     /// nvJPEG says that it does not take it.
     NotSupported,
     /// nvJPEG got no memory for it.
@@ -45,7 +47,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::NotJpeg,
         Self::Damaged,
         Self::Kind,
@@ -61,6 +63,7 @@ impl Refusal {
         Self::Kept,
         Self::Views,
         Self::Mosaic,
+        Self::Python,
         Self::NotSupported,
         Self::Memory,
         Self::Failed,
@@ -84,6 +87,7 @@ impl Refusal {
             Self::Kept => "kept decoded by a cache",
             Self::Views => "several views",
             Self::Mosaic => "a mosaic",
+            Self::Python => "a function in Python",
             Self::NotSupported => "not supported by nvJPEG",
             Self::Memory => "no memory for nvJPEG",
             Self::Failed => "nvJPEG failed",

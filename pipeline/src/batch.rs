@@ -226,9 +226,7 @@ impl BatchStage {
     /// Whether the dataset as a whole cannot be used any more. Then the stream fails, and no record is to blame.
     fn has_failed(&mut self) -> bool {
         let Some(failure) = self.parts.order.failure() else { return false };
-        if !self.failed {
-            self.act(Action::Fail(failure));
-        }
+        self.act(Action::Fail(failure));
         true
     }
 
@@ -239,6 +237,9 @@ impl BatchStage {
 
     fn outcome(&mut self, done: Done) {
         let (at, outcome) = self.parts.slots.back(done);
+        if let Err(Reason::Stream { words }) = outcome {
+            return self.act(Action::Fail(words.into()));
+        }
         let outcome = match (outcome, self.batcher.record(at)) {
             (Ok(origin), _) => Ok(origin),
             (Err(reason), Some(record)) => Err(self.bad(record, reason)),
@@ -285,6 +286,7 @@ impl BatchStage {
                 }
             }
             Action::Nack(bad) => self.parts.outlet.tell_bad(bad),
+            Action::Fail(_) if self.failed => {}
             Action::Fail(text) => {
                 self.failed = true;
                 self.parts.outlet.hand_over(Handover::Failed(text));

@@ -15,7 +15,9 @@ pub(crate) mod masks;
 pub(crate) mod mixing;
 pub(crate) mod mosaic;
 mod outcomes;
+mod panic;
 mod pools;
+pub(crate) mod steps;
 pub(crate) mod stream_pictures;
 #[cfg(test)]
 mod suite;
@@ -26,9 +28,7 @@ pub(crate) mod tally;
 pub(crate) mod views;
 mod work_queue;
 
-use std::any::Any;
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -39,7 +39,6 @@ use crate::cache::Cache;
 use crate::cores::{self, Pins};
 use crate::gpu_threads::GpuThreads;
 use crate::meter::{Meter, SLICE};
-use crate::reason::Reason;
 use crate::record::Input;
 use crate::seek::SeekStore;
 use crate::{thread_class, threads};
@@ -52,6 +51,7 @@ use mixing::MixJob;
 pub(crate) use outcomes::Done;
 #[cfg(test)]
 pub(crate) use outcomes::ORIGIN;
+use panic::caught;
 pub use pools::{Pools, PoolsError};
 use stream_pictures::StreamPictures;
 use suspects::{ChildLimits, SuspectLane};
@@ -171,7 +171,11 @@ impl Pool {
     fn decode(&self, job: DecodeJob) {
         match &self.suspects {
             Some(suspects) if job.suspect.is_some() && matches!(job.input(), Input::File(_)) => suspects.push(job),
-            _ => self.work_queue.push(job),
+            _ => {
+                let steps = job.pictures.steps.clone();
+                let admitted = if let Some(steps) = steps { steps.admit(job) } else { Some(job) };
+                admitted.into_iter().for_each(|job| self.work_queue.push(job));
+            }
         }
     }
 
@@ -246,8 +250,24 @@ fn work(work_queue: &WorkQueue, make: &MakeDecode, memory: &Arc<Budget>, meter: 
             Err(Closed) => return,
         };
         let began = Instant::now();
+        if let Some(steps) = job.pictures.steps.clone()
+            && job.is_behind_a_step()
+        {
+            match caught(|| steps.carry_on(&mut maker, &mut job)) {
+                Ok(carried) => {
+                    work_queue.done(ticket, began.elapsed(), false);
+                    steps.carried(job, carried);
+                }
+                Err(panic) => {
+                    maker = PictureMaker::new(make, *work_queue.limits(), memory);
+                    work_queue.done(ticket, began.elapsed(), false);
+                    job.end(Err(panic));
+                }
+            }
+            continue;
+        }
         let made = job.is_made.then(|| job.made_by_gpu());
-        let DecodeJob { content, place, pictures, record, draw, .. } = &mut job;
+        let DecodeJob { content, place, pictures, record, draw, stepping, .. } = &mut job;
         let StreamPictures { recipe, views, mosaics, masks, cache, seek, .. } = &**pictures;
         let order = PictureOrder {
             content: content.input(),
@@ -264,27 +284,24 @@ fn work(work_queue: &WorkQueue, make: &MakeDecode, memory: &Arc<Budget>, meter: 
         let is_decoded_here = matches!(order.content, Input::File(_)) && made.is_none();
         // Without an outcome, a place would hold its batch and the epoch forever. So a decoder's panic is an outcome too.
         // The decoder is then made again, so that no broken state is reused.
-        let outcome = match catch_unwind(AssertUnwindSafe(|| maker.make(order, place))) {
+        let aside = pictures.steps.as_ref().zip(stepping.as_mut()).map(|(steps, stepping)| steps.place(stepping));
+        let outcome = match caught(|| maker.make(order, aside, place)) {
             Ok(outcome) => outcome,
             Err(panic) => {
                 maker = PictureMaker::new(make, *work_queue.limits(), memory);
-                Err(Reason::Panic { panic: panic_text(panic.as_ref()).into() })
+                Err(panic)
             }
         };
         work_queue.done(ticket, began.elapsed(), is_decoded_here && outcome.is_ok());
+        let steps = job.pictures.steps.clone();
         match outcome {
-            Ok((origin, partners)) => job.end_beside(Ok(origin), partners),
+            Ok((origin, partners)) => match steps {
+                Some(steps) => steps.call_first(job, origin),
+                None => job.end_beside(Ok(origin), partners),
+            },
             Err(reason) => job.end(Err(reason)),
         }
     }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no reason given")
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ pub use box_column::NoBoxes;
 pub use byte_size::{ByteSize, NoSize};
 pub use cache::{CacheError, Caches};
 pub use decode::lanes::{LaneMissing, cuda_driver, places};
+pub use decode::steps::StepError;
 pub use decode::suspects::make_suspects;
 pub use decode::{DECODE_THREAD, LaneReport, Pool, Pools, PoolsError, SwitchedOff};
 pub use follow::{NotFollowed, PictureMaps};

@@ -56,6 +56,18 @@ pub(crate) enum Reason {
         /// How the second one ended.
         ending: Box<str>,
     },
+    /// A function in Python has given no picture for it.
+    #[error("{words}")]
+    Step {
+        /// What became of the call, in lines that may be shown.
+        words: Box<str>,
+    },
+    /// Not the record is at fault, but something that no picture of the stream can be made without.
+    #[error("{words}")]
+    Stream {
+        /// What it is, in lines that may be shown.
+        words: Box<str>,
+    },
     /// A child process that made its picture says so.
     #[error("{words}")]
     Told {
@@ -74,7 +86,8 @@ impl Reason {
             Self::Outlasted { .. } | Self::Late { .. } | Self::Growing { .. } => true,
             // Time is the one limit that the same bytes may keep or not.
             Self::Decode(fault) => matches!(fault, Fault::TooSlow { .. }),
-            Self::Mask { .. } | Self::Panic { .. } | Self::Poison { .. } => false,
+            Self::Mask { .. } | Self::Panic { .. } | Self::Poison { .. } | Self::Step { .. } => false,
+            Self::Stream { .. } => true,
             Self::Told { may_pass, .. } => *may_pass,
         }
     }
@@ -99,6 +112,8 @@ mod tests {
             (Fault::TooSlow { limit: timeout }.into(), true),
             (Reason::Panic { panic: "no".into() }, false),
             (Reason::Poison { ending: "SIGSEGV".into() }, false),
+            (Reason::Step { words: "ValueError".into() }, false),
+            (Reason::Stream { words: "changed".into() }, true),
             (Reason::Told { words: "slow".into(), may_pass: true }, true),
             (Reason::Told { words: "cut off".into(), may_pass: false }, false),
             (Reason::Mask { column: "m".into(), fault: MaskFault::NotPng.into() }, false),

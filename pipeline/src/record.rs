@@ -155,6 +155,11 @@ impl fmt::Display for BadRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, reason) = (self.file(), self.reason.to_string());
         let reason = reason.trim_end_matches('.');
-        write!(f, "record {} ({}): {}", self.position.record, printable(&file), printable(reason))
+        write!(f, "record {} ({}): ", self.position.record, printable(&file))?;
+        match self.reason {
+            // A traceback has lines, which are as they may be shown.
+            Reason::Step { .. } => write!(f, "{}", printable(reason).lines()),
+            _ => write!(f, "{}", printable(reason)),
+        }
     }
 }

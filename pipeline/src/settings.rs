@@ -9,6 +9,7 @@ mod placement;
 mod prefetch;
 mod ring;
 mod shuffle;
+mod steps;
 mod value;
 
 use std::num::NonZero;
@@ -31,6 +32,7 @@ pub use placement::Placement;
 pub use prefetch::PrefetchSettings;
 pub use ring::{Numa, RingSettings};
 pub use shuffle::Shuffle;
+pub use steps::StepSettings;
 pub use value::{Keyword, Written, duration, fraction, word};
 use value::{max_failures, placement};
 
@@ -61,6 +63,8 @@ settings! {
             sharding: Sharding = Sharding::Dynamic;
             /// Which trainers get a batch.
             delivery: DeliverySettings = DeliverySettings::default();
+            /// How the functions in Python of the recipe are run.
+            steps: StepSettings = StepSettings::default();
             /// The form of the dataset that is kept in memory for later epochs.
             cache: Option<CacheSettings> = None;
         }

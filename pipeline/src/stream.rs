@@ -35,6 +35,7 @@ use thiserror::Error;
 
 use crate::box_column::NoBoxes;
 use crate::cache::CacheError;
+use crate::decode::steps::StepError;
 use crate::follow::NotFollowed;
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::samples::Samples;
@@ -98,6 +99,9 @@ pub enum StreamError {
         /// The setting.
         key: &'static str,
     },
+    /// A function in Python that cannot be used.
+    #[error("{0}")]
+    Step(#[from] StepError),
     /// More columns than a batch has.
     #[error("columns: {0}")]
     Schema(#[from] SchemaError),
@@ -170,6 +174,7 @@ impl StreamError {
             | Self::NoBoxes(_)
             | Self::NotMixed { .. }
             | Self::NoMosaic { .. }
+            | Self::Step(_)
             | Self::Plan(_)
             | Self::Shared { .. }
             | Self::NoBatch { .. }

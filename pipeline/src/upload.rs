@@ -5,13 +5,27 @@ use std::sync::Arc;
 
 use crossbeam_channel as channel;
 use forebay_cuda::Stream;
-use forebay_delivery::{FinishedBatch, Handover};
+use forebay_delivery::{FinishedBatch, Handover, Inlet};
 
 use crate::gpu_ring::GpuRings;
 use crate::gpu_threads::GpuThreads;
 
 /// Takes what the batch stage gives.
 pub(crate) type Sink = Box<dyn Fn(Handover) + Send>;
+
+/// Hands everything over at once.
+pub(crate) fn direct(inlet: Inlet) -> Sink {
+    Box::new(move |made| inlet.hand_over(made))
+}
+
+/// A failure does not wait behind batches for a GPU. The ledger hears of the bad record meanwhile, and trainers must hear
+/// of the failure before the epoch's end (semantics rule 7).
+pub(crate) fn overtaking(inlet: Inlet, output: Sink) -> Sink {
+    Box::new(move |made| match made {
+        Handover::Failed(_) => inlet.hand_over(made),
+        made => output(made),
+    })
+}
 
 /// Copies the missing pictures of a batch to the GPU.
 fn complete(rings: &GpuRings, stream: &mut Stream, mut ready: FinishedBatch) -> Handover {

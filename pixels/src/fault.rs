@@ -107,6 +107,12 @@ pub enum Fault {
         /// The kind, by name.
         kind: String,
     },
+    /// The recipe has a function in Python, which only a stream calls.
+    #[error("The transform python ({function}) runs only in the child processes of a stream.")]
+    Python {
+        /// The function.
+        function: String,
+    },
     /// The bytes are damaged.
     #[error("The picture is damaged: {reason}.")]
     Corrupt {

@@ -105,7 +105,7 @@ pub use output::{Dtype, Layout, Output};
 pub use picture::{KeptPicture, Picture};
 pub use plan::{Plan, Rect, Step};
 pub use point_map::{MappedBox, PointMap};
-pub use recipe::Recipe;
+pub use recipe::{PythonStep, Recipe};
 pub use recipe_error::RecipeError;
 pub use record_boxes::RecordBoxes;
 pub use rounds::{
@@ -113,9 +113,9 @@ pub use rounds::{
 };
 pub use transform::shape::Size;
 pub use transform::{
-    CenterCrop, Crop, ExpectSize, Lengths, Letterbox, Mosaic, Normalize, PARTNERS, Pad, PadBy, Padding, RandomApply,
-    RandomChoice, RandomCrop, RandomHorizontalFlip, RandomIouCrop, RandomOrder, RandomResizedCrop, RandomRotation,
-    RandomShortestSize, RandomVerticalFlip, RandomZoomOut, Resize, ScaleJitter, Transform,
+    CenterCrop, Crop, ExpectSize, Lengths, Letterbox, Mosaic, Normalize, PARTNERS, Pad, PadBy, Padding, Python,
+    RandomApply, RandomChoice, RandomCrop, RandomHorizontalFlip, RandomIouCrop, RandomOrder, RandomResizedCrop,
+    RandomRotation, RandomShortestSize, RandomVerticalFlip, RandomZoomOut, Resize, ScaleJitter, Transform,
 };
 pub use transform_list::{Input, TransformList};
 pub use view::{MOST_VIEWS, View, ViewOrder, ViewPlaces};

@@ -43,6 +43,26 @@ impl KeptPicture {
         Self { format, width, height, origin, padded }
     }
 
+    /// A picture of these pixels, packed RGB of `size` (width, height), that is of no file. Nothing is copied if the vector has a few
+    /// bytes of room behind them.
+    ///
+    /// # Panics
+    /// If `rgb` has another length than such a picture.
+    pub fn of_pixels(size: (u32, u32), rgb: Vec<u8>) -> Self {
+        let (width, height) = size;
+        assert_eq!(Self::bytes_of(width, height), (rgb.len() + SLACK) as u64, "each pixel has three values");
+        let mut padded = rgb;
+        padded.resize(padded.len() + SLACK, 0);
+        Self { format: Format::Pnm, width, height, origin: Origin::plain(size), padded }
+    }
+
+    /// The pixels, as a vector whose memory can be used again.
+    pub fn into_rgb(self) -> Vec<u8> {
+        let mut rgb = self.padded;
+        rgb.truncate(rgb.len() - SLACK);
+        rgb
+    }
+
     /// Rows of red, green, blue, 8 bits each, without padding: `height * width * 3` bytes.
     pub fn rgb(&self) -> &[u8] {
         &self.padded[..self.padded.len() - SLACK]

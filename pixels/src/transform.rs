@@ -14,6 +14,7 @@ mod mosaic;
 mod normalize;
 mod pad;
 mod pad_by;
+mod python;
 mod random_apply;
 mod random_choice;
 mod random_crop;
@@ -50,6 +51,7 @@ pub use mosaic::{Mosaic, PARTNERS};
 pub use normalize::Normalize;
 pub use pad::Pad;
 pub use pad_by::{PadBy, Padding};
+pub use python::Python;
 pub use random_apply::RandomApply;
 pub use random_choice::RandomChoice;
 pub use random_crop::RandomCrop;
@@ -163,6 +165,8 @@ transforms! {
         "random_choice" => RandomChoice,
         /// Some transforms in any order.
         "random_order" => RandomOrder,
+        /// A function in Python.
+        "python" => Python,
     }
     size {
         /// The middle of the picture.
@@ -230,7 +234,8 @@ impl Transform {
             | Self::Letterbox(Letterbox { size, .. })
             | Self::Mosaic(Mosaic { size, .. })
             | Self::ScaleJitter(ScaleJitter { target_size: size, .. })
-            | Self::Pad(Pad { size, .. }) => *size = size.squared(),
+            | Self::Pad(Pad { size, .. })
+            | Self::Python(Python { output: Some(size), .. }) => *size = size.squared(),
             Self::RandomApply(RandomApply { transforms, .. })
             | Self::RandomChoice(RandomChoice { transforms, .. })
             | Self::RandomOrder(RandomOrder { transforms }) => {
@@ -274,9 +279,11 @@ impl Transform {
         has && self.parts().iter().all(Self::has_torch)
     }
 
-    /// Whether boxes, points and masks can follow it. They cannot follow a mixture of pictures that were moved differently.
+    /// Whether boxes, points and masks can follow it. They cannot follow a mixture of pictures that were moved differently, nor a
+    /// function that gives pictures of another size.
     pub(crate) fn is_followed(&self) -> bool {
-        !matches!(self, Self::AugMix(_)) && self.parts().iter().all(Self::is_followed)
+        let is_unknown = matches!(self, Self::AugMix(_) | Self::Python(Python { output: Some(_), .. }));
+        !is_unknown && self.parts().iter().all(Self::is_followed)
     }
 
     /// The pairs of keypoints that it names, or one of those that it has in it.
@@ -375,6 +382,7 @@ fn list_problem(transforms: &[Transform]) -> Option<String> {
         let problem = match transform {
             Transform::Normalize(_) => Some("it must be at the end of the whole list".to_owned()),
             Transform::Mosaic(_) => Some("it must be the first of the whole list".to_owned()),
+            Transform::Python(_) => Some("it must be in the list of the stream itself".to_owned()),
             _ => transform.problem(),
         };
         problem.map(|problem| format!("transforms[{number}] ({}): {problem}", transform.name()))

@@ -1,6 +1,8 @@
 //! A checked list of transforms with the forms of its input and output. Its results may differ in size from picture to
 //! picture. A [`Recipe`](crate::Recipe) is one whose results do not.
 
+use std::ops::Range;
+
 use crate::draw::Draw;
 use crate::finish::Values;
 use crate::matching::Match;
@@ -10,7 +12,7 @@ use crate::plan::Plan;
 use crate::recipe_error::{MAX_TRANSFORMS, RecipeError};
 use crate::record_boxes::RecordBoxes;
 use crate::transform::shape::Shape;
-use crate::transform::{Normalize, Transform};
+use crate::transform::{Normalize, Python, Transform};
 
 /// How a file becomes the picture that the transforms see.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,6 +54,8 @@ pub struct TransformList {
     values: Values,
     /// The boxes of the records, for transforms that draw by them.
     boxes: Option<Box<RecordBoxes>>,
+    /// The place of the first transform in the list that this is a part of. Random choices follow it.
+    first_place: usize,
 }
 
 impl TransformList {
@@ -73,16 +77,18 @@ impl TransformList {
         let mut transforms: Vec<_> = transforms.into_iter().map(Transform::squared).collect();
         let mut shape = Shape::Open;
         let is_mosaic = matches!(transforms.first(), Some(Transform::Mosaic(_)));
-        let mut normalize: Option<(usize, Normalize)> = None;
+        let (mut normalize, mut follows_python) = (None::<(usize, Normalize)>, false);
         for (place, transform) in transforms.iter_mut().enumerate() {
             if let Some((place, normalize)) = &normalize {
                 let behind = transform.clone().behind(normalize);
                 *transform = behind.ok_or(RecipeError::NormalizeNotLast { place: *place })?;
             }
             transform.check(place)?;
-            if let Some(problem) = transform.mosaic_problem(place, is_mosaic) {
+            let problem = transform.mosaic_problem(place, is_mosaic);
+            if let Some(problem) = problem.or_else(|| transform.python_problem(shape, follows_python)) {
                 return Err(RecipeError::Value { place, name: transform.name(), problem });
             }
+            follows_python |= matches!(transform, Transform::Python(_));
             if let Transform::Normalize(found) = transform {
                 if output.dtype == Dtype::Uint8 {
                     return Err(RecipeError::NormalizeNeedsFloat { place });
@@ -93,7 +99,7 @@ impl TransformList {
         }
         let values = Values::new(output, normalize.as_ref().map(|(_, normalize)| normalize));
         let (input, matched) = (Input::default(), Match::default());
-        Ok((Self { transforms, input, matched, output, values, boxes: None }, shape))
+        Ok((Self { transforms, input, matched, output, values, boxes: None, first_place: 0 }, shape))
     }
 
     /// The same with another input.
@@ -178,7 +184,28 @@ impl TransformList {
             boxes.place(draw.record, origin, plan);
         }
         for (place, transform) in self.transforms.iter().enumerate() {
-            transform.plan(plan, draw.at(place));
+            transform.plan(plan, draw.at(self.first_place + place));
+        }
+    }
+
+    /// The first function in Python that it has, if it has one.
+    pub(crate) fn python(&self) -> Option<&Python> {
+        self.transforms.iter().find_map(Transform::as_python)
+    }
+
+    /// The transforms at these places alone, with the random choices that they have here. Only the last part has the form of the
+    /// output; pictures between the parts are packed RGB.
+    pub(crate) fn part(&self, places: Range<usize>) -> Self {
+        let is_last = places.end == self.transforms.len();
+        let output = Output { background: self.output.background, ..Output::default() };
+        let (output, values) = if is_last { (self.output, self.values.clone()) } else { (output, Values::Uint8) };
+        Self {
+            first_place: self.first_place + places.start,
+            transforms: self.transforms[places].to_vec(),
+            output,
+            values,
+            boxes: self.boxes.clone(),
+            ..*self
         }
     }
 }

@@ -50,6 +50,26 @@ pub enum ReaderFolders {
     Below(Vec<PathBuf>),
 }
 
+impl ReaderFolders {
+    /// Whether code may be there. Links are resolved first.
+    pub fn has(&self, path: &Path) -> bool {
+        let Self::Below(folders) = self else { return true };
+        let is_below =
+            |path: &Path, folder: &PathBuf| folder.canonicalize().is_ok_and(|folder| path.starts_with(folder));
+        path.canonicalize().is_ok_and(|path| folders.iter().any(|folder| is_below(&path, folder)))
+    }
+
+    /// A program that may be started, by this name. The program itself may be a link to outside of the folders, as in a virtual
+    /// environment, because a user who may write in the folder chose it.
+    pub fn program(&self, named: &Path) -> Option<PathBuf> {
+        if matches!(self, Self::Anywhere) {
+            return Some(named.to_owned());
+        }
+        let folder = named.parent().filter(|folder| named.is_absolute() && self.has(folder))?;
+        Some(folder.canonicalize().ok()?.join(named.file_name()?))
+    }
+}
+
 /// What becomes a label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Labels {

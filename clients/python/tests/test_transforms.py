@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from forebay import transforms
 from forebay.settings import request
-from forebay.transforms import color, geometry, lists, mixes, warps
+from forebay.transforms import color, geometry, lists, mixes, steps, warps
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_a_step_without_settings_is_refused(own):
         request("/pictures", {"batch_size": 4, "transform": own()}, by_name=False)
 
 
-MODULES = [color, geometry, lists, mixes, warps, transforms.transform]
+MODULES = [color, geometry, lists, mixes, steps, warps, transforms.transform]
 
 
 def test_every_transform_is_exported():

@@ -12,6 +12,7 @@ mod pictures;
 mod recipe;
 mod sharding;
 mod shuffle;
+mod steps;
 mod views;
 
 use forebay_pipeline::keys;
@@ -146,7 +147,14 @@ impl StreamSection {
         let columns = table.take("columns", columns::read).unwrap_or_default();
         let views = views::read(table, shuffle.is_on(), &default.recipe, named_views);
         let (mixing, mixing_per_batch) = mixing::read(table);
-        let default = StreamSettings { columns: columns.only, views, mixing, mixing_per_batch, ..default };
+        let default = StreamSettings {
+            columns: columns.only,
+            views,
+            mixing,
+            mixing_per_batch,
+            steps: steps::read(table),
+            ..default
+        };
         let section = Self {
             dataset: DatasetSection::read(table, source.flatten(), columns.map),
             run: table.take("run", text),

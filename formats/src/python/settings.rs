@@ -209,32 +209,23 @@ fn stamp(file: &Path) -> std::io::Result<(u64, Option<SystemTime>)> {
     file.metadata().map(|metadata| (metadata.len(), metadata.modified().ok()))
 }
 
-/// The program that runs a reader. A service starts only a program in a folder that its configuration allows. The program
-/// itself may be a link to outside that folder, as in a virtual environment, because a user who may write in the folder
-/// chose it.
+/// The program that runs a reader. A service starts only a program in a folder that its configuration allows.
 ///
 /// # Errors
 /// The option names another program.
 pub(in crate::python) fn interpreter(options: &Options) -> Result<PathBuf, SourceError> {
     let Some(named) = options.own.path(PYTHON.name) else { return Ok("python3".into()) };
-    let ReaderFolders::Below(folders) = &options.readers else { return Ok(named) };
-    let folder = named.parent().filter(|_| named.is_absolute()).and_then(|folder| folder.canonicalize().ok());
-    let program = folder.zip(named.file_name()).filter(|(folder, _)| is_below(folder, folders));
-    program.map(|(folder, name)| folder.join(name)).ok_or_else(|| {
+    options.readers.program(&named).ok_or_else(|| {
         let expected = "left out, or be the absolute path of a program below a folder of `python` in [sources] of the \
                         configuration: a service starts no other";
         SourceError::bad_option(PYTHON.name, &printable(&named).to_string(), expected)
     })
 }
 
-fn is_below(path: &Path, folders: &[PathBuf]) -> bool {
-    folders.iter().any(|folder| folder.canonicalize().is_ok_and(|folder| path.starts_with(folder)))
-}
-
 /// A service runs only what its configuration allows.
-fn allowed(path: &Path, file: &Path, folders: &ReaderFolders) -> Result<(), SourceError> {
-    let ReaderFolders::Below(folders) = folders else { return Ok(()) };
-    if is_below(file, folders) {
+fn allowed(path: &Path, file: &Path, readers: &ReaderFolders) -> Result<(), SourceError> {
+    let ReaderFolders::Below(folders) = readers else { return Ok(()) };
+    if readers.has(file) {
         return Ok(());
     }
     let names: Vec<String> = folders.iter().map(|folder| format!("\"{}\"", printable(folder))).collect();

@@ -11,6 +11,7 @@ use forebay_pixels::Draw;
 use crate::decode::Pool;
 use crate::decode::job::DecodeJob;
 use crate::decode::outcomes::{Done, Outcomes};
+use crate::decode::steps::Stepping;
 use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::place::{At, PlaceRight};
@@ -60,6 +61,7 @@ impl Decoding {
             origin: None,
             is_made: false,
             suspect: suspect.then(|| Arc::clone(&self.suspects)),
+            stepping: self.pictures.steps.as_ref().map(|_| Stepping::new(Arc::clone(&self.suspects), turn.repeat())),
             reporter: self.outcomes.expect(at.0),
         });
     }

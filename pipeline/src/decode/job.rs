@@ -5,6 +5,7 @@ use std::sync::Arc;
 use forebay_pixels::{Draw, Origin};
 
 use crate::decode::outcomes::{Done, Reporter};
+use crate::decode::steps::Stepping;
 use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::mosaic::Partners;
@@ -34,6 +35,8 @@ pub(crate) struct DecodeJob {
     pub is_made: bool,
     /// How a child process makes it, if it is a suspect.
     pub suspect: Option<Arc<SuspectOrder>>,
+    /// Its way through the functions in Python of its stream, if that has some.
+    pub stepping: Option<Stepping>,
     /// Where the outcome goes.
     pub reporter: Reporter,
 }
@@ -42,6 +45,11 @@ impl DecodeJob {
     /// The picture, as a decoder takes it.
     pub(super) fn input(&self) -> Input<'_> {
         self.pictures.masks.picture(self.content.input())
+    }
+
+    /// Whether a function in Python has given something of it. The pool continues with that.
+    pub(super) fn is_behind_a_step(&self) -> bool {
+        self.stepping.as_ref().is_some_and(Stepping::is_decoded)
     }
 
     /// What a lane of a GPU has made it of.
@@ -56,8 +64,11 @@ impl DecodeJob {
 
     /// The same with what the pictures beside it in a mosaic were made of.
     pub(super) fn end_beside(self, outcome: Result<Origin, Reason>, partners: Option<Box<Partners>>) {
-        let Self { at, content, place, reporter, .. } = self;
+        let Self { at, content, place, reporter, stepping, pictures, .. } = self;
         drop(content);
         reporter.report(Done { at, place, outcome, partners });
+        if let (Some(steps), true) = (&pictures.steps, stepping.is_some_and(|stepping| stepping.is_counted())) {
+            steps.left();
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{Draw, Limits, Mosaics, Origin, Recipe};
+use forebay_pixels::{Draw, Fault, Limits, Mosaics, Origin, Recipe};
 
 use crate::cache::Cache;
 use crate::decode::budget::Budget;
@@ -14,7 +14,7 @@ use crate::decode::{Decode, MakeDecode, Picture};
 use crate::mosaic::{MosaicContent, Partners};
 use crate::place::PlaceRight;
 use crate::reason::Reason;
-use crate::record::Input;
+use crate::record::{Input, KeptRecord};
 use crate::seek::SeekStore;
 
 /// What one thread makes pictures with.
@@ -50,13 +50,15 @@ impl PictureMaker {
         Self { decode: make(), masks, mosaics, memory: Arc::clone(memory) }
     }
 
-    /// Makes it. Gives what it was made of, and the same of the pictures beside it in a mosaic.
+    /// Makes it. Gives what it was made of, and the same of the pictures beside it in a mosaic. If its recipe has a function in
+    /// Python, `aside` has what is done before that, and where the picture goes then. All else goes to its place.
     ///
     /// # Errors
     /// The record is bad.
     pub(super) fn make(
         &mut self,
         order: PictureOrder<'_>,
+        aside: Option<(&Recipe, &mut [u8])>,
         place: &mut PlaceRight,
     ) -> Result<(Origin, Option<Box<Partners>>), Reason> {
         let PictureOrder { content, mosaic, masks, views, cache, seek, recipe, record, draw, made } = order;
@@ -66,6 +68,7 @@ impl PictureMaker {
         } else {
             let (out, mut others) = place.with_views(&views.columns);
             let further = FurtherViews { views: &views.views, out: &mut others[..views.views.len()] };
+            let (recipe, out) = aside.unwrap_or((recipe, out));
             (self.decode)(Picture { input, behind, cache, seek, recipe, record, draw, out, further })?
         };
         for column in &views.columns {
@@ -76,5 +79,21 @@ impl PictureMaker {
         let own = OwnPicture { mosaics, content, record, draw };
         let partners = self.mosaics.write(&mut self.decode, own, (masks, &mut self.masks), &self.memory, place)?;
         Ok((origin, partners))
+    }
+
+    /// Carries out on a picture what is behind a function in Python.
+    ///
+    /// # Errors
+    /// The record is bad.
+    pub(super) fn carry_on(
+        &mut self,
+        picture: &KeptRecord,
+        recipe: &Recipe,
+        (record, draw): (u64, Draw),
+        out: &mut [u8],
+    ) -> Result<(), Fault> {
+        let (input, further) = (Input::Picture(picture), FurtherViews::default());
+        let picture = Picture { input, behind: &[], cache: None, seek: None, recipe, record, draw, out, further };
+        (self.decode)(picture).map(drop)
     }
 }

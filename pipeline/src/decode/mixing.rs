@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crossbeam_channel as channel;
 use forebay_pixels::{Draw, Mixing, PlaceForm};
 
-use super::panic_text;
+use super::panic::panic_text;
 use crate::batch_metadata::{BatchMetadata, MixedLabels, SettledBatch};
 use crate::decode::Pool;
 use crate::decode::budget::Budget;

@@ -6,6 +6,7 @@ use forebay_pixels::{Mosaics, Recipe};
 
 use crate::cache::Cache;
 use crate::decode::masks::Masks;
+use crate::decode::steps::Steps;
 use crate::decode::views::Views;
 use crate::seek::SeekStore;
 
@@ -18,6 +19,8 @@ pub(crate) struct StreamPictures {
     pub views: Arc<Views>,
     /// The mosaics of the recipe, if it has some. The content of a picture then has that of its partners.
     pub mosaics: Option<Mosaics>,
+    /// The children that call the recipe's functions in Python, if it has some.
+    pub steps: Option<Arc<Steps>>,
     /// The masks that are decoded with the pictures.
     pub masks: Arc<Masks>,
     /// Where decoded pictures are kept.
@@ -32,6 +35,15 @@ impl StreamPictures {
     /// Pictures of this recipe, without masks or further views, that are kept nowhere.
     pub(crate) fn of(recipe: Arc<Recipe>) -> Self {
         let mosaics = Mosaics::of(&recipe);
-        Self { recipe, views: Arc::default(), mosaics, masks: Arc::default(), cache: None, seek: None, gpu: None }
+        Self {
+            recipe,
+            views: Arc::default(),
+            mosaics,
+            steps: None,
+            masks: Arc::default(),
+            cache: None,
+            seek: None,
+            gpu: None,
+        }
     }
 }

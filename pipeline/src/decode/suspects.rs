@@ -131,7 +131,10 @@ fn make(shared: &LaneShared, child: &mut Option<SuspectChild>, mut job: DecodeJo
     shared.busy.fetch_sub(1, Ordering::SeqCst);
     match outcome {
         Some(Ok(reply)) => match exchange::made_of(&reply) {
-            Some((origin, partners)) => job.end_beside(Ok(origin), partners),
+            Some((origin, partners)) => match job.pictures.steps.clone() {
+                Some(steps) => steps.call_first(job, origin),
+                None => job.end_beside(Ok(origin), partners),
+            },
             None => job.end(Err(Reason::Told { words: reply.fault.into(), may_pass: reply.may_pass })),
         },
         Some(Err(ending)) => {

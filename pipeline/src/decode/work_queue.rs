@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use forebay_cuda::lane::{LaneKind, Refusal};
-use forebay_cuda::schedule::{LaneId, LaneSet, Queued, Sample, Schedule};
+use forebay_cuda::schedule::{LaneId, LaneSet, Queued, Sample, Schedule, Work};
 use forebay_pixels::Limits;
 use parking_lot::{Condvar, Mutex};
 
@@ -98,6 +98,12 @@ impl WorkQueue {
         state.schedule.push(Queued { item: job, work: admission.work, may });
         drop(state);
         self.wake();
+    }
+
+    /// Queues what a function in Python has given of a picture, before the pictures that are not decoded yet.
+    pub(super) fn push_behind(&self, job: DecodeJob) {
+        self.state.lock().schedule.push_again(Queued { item: job, work: Work::default(), may: LaneSet::only(CPU) });
+        self.for_pool.notify_one();
     }
 
     /// Queues a batch to be mixed.

@@ -6,13 +6,14 @@ use std::time::Instant;
 
 use forebay_delivery::{Delivery, DeliveryError, DeliveryTerms, NoRing, RingStart, StreamRing};
 use forebay_ledger_client::{CallError, Handle};
-use forebay_pixels::{Dtype, Layout, Mosaics, View};
+use forebay_pixels::{Dtype, Layout, Mosaics, Recipe, View};
 use forebay_plan::LastBatchPolicy;
 use forebay_proto::v1::{LastHolder, OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
-use forebay_sources::Source;
+use forebay_sources::{ReaderFolders, Source};
 
 use crate::box_column::NoBoxes;
+use crate::decode::steps::{StepError, Steps};
 use crate::placement::Credentials;
 use crate::settings::{Mode, PrefetchSettings, StreamSettings};
 use crate::stream::calls::Calls;
@@ -70,6 +71,8 @@ pub struct Opening {
     pub ledger: LedgerAccess,
     /// What it shares with other streams.
     pub shared: SharedResources,
+    /// Where the functions in Python of its recipe may be.
+    pub readers: ReaderFolders,
     /// The trainer for which it is opened, if there is one yet.
     pub trainer: Option<Credentials>,
 }
@@ -101,6 +104,7 @@ impl Opening {
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
         let cache = self.shared.cache(source.as_ref(), &self.settings)?;
         let (rings, first) = self.rings(geometry).await?;
+        let steps = self.steps(&recipe, rings.site().gpu().is_some()).await?;
         // Seek points may use what the cache and the ring have left.
         let seek = self.shared.seek(source.as_ref(), &self.settings);
         let dataset = Dataset::new(name.clone(), Arc::clone(source), plan, (cache, seek), (recipe, targets));
@@ -116,7 +120,7 @@ impl Opening {
         };
         last_resort::watch(Arc::downgrade(delivery.ledger()), tokio::runtime::Handle::current());
         let Node { name: worker, process } = node;
-        let stream = self.stream(dataset, delivery, rings.site());
+        let stream = self.stream(dataset, delivery, rings.site(), steps);
         stream.delivery.start(ends, around(&stream, LastHolder { worker, process }, first, rings, surplus))?;
         if let Err(error) = stream.pipeline.begin().await {
             // The ring, its threads and its descriptors go, as if the stream had never been opened.
@@ -147,14 +151,14 @@ impl Opening {
     }
 
     /// The stream. Nothing of it runs yet.
-    fn stream(self, dataset: Dataset, delivery: Delivery, site: Arc<Site>) -> Arc<Stream> {
+    fn stream(self, dataset: Dataset, delivery: Delivery, site: Arc<Site>, steps: Option<Arc<Steps>>) -> Arc<Stream> {
         let Self { identity, settings, document, prefetch, shared, .. } = self;
         let (settings, dataset, delivery) = (Arc::new(settings), Arc::new(dataset), Arc::new(delivery));
         let pipeline = Stages::new(
             identity.clone(),
             (Arc::clone(&settings), document),
             prefetch,
-            shared.pool,
+            (shared.pool, steps),
             Arc::clone(&dataset),
             Arc::clone(&delivery),
             Arc::clone(&site),
@@ -172,6 +176,21 @@ impl Opening {
             generation,
             opened: Instant::now(),
         })
+    }
+
+    /// The children that call the recipe's functions in Python. Importing them may take its time.
+    async fn steps(&self, recipe: &Recipe, is_in_gpu: bool) -> Result<Option<Arc<Steps>>, StreamError> {
+        let Some(function) = recipe.python().next().map(|(_, python)| python.function.clone()) else { return Ok(None) };
+        if self.ledger.coordinator.is_remote() {
+            return Err(StepError::Shared { function }.into());
+        }
+        if is_in_gpu {
+            return Err(StepError::Gpu { function }.into());
+        }
+        let (recipe, settings, readers) = (recipe.clone(), self.settings.steps.clone(), self.readers.clone());
+        let pool = Arc::clone(&self.shared.pool);
+        let open = move || Steps::open(&recipe, &settings, &readers, &pool);
+        Ok(threads::beside("forebay-open", open).await??)
     }
 
     /// Makes the stream's first ring, and the maker of later rings. The maker knows where their pixels will be.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel as channel;
-use forebay_delivery::{Delivery, Handover, Inlet};
+use forebay_delivery::Delivery;
 use forebay_ledger_client::CallError;
 use forebay_pixels::{Mosaics, PlaceForm};
 use forebay_sources::Reading;
@@ -20,6 +20,7 @@ use crate::batch::stage_slots::StageSlots;
 use crate::batch::{BatchParts, BatchStage};
 use crate::decode::masks::Masks;
 use crate::decode::mixing::{MixSettings, Mixer};
+use crate::decode::steps::Steps;
 use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, Pool};
@@ -34,7 +35,7 @@ use crate::stream::dataset::Dataset;
 use crate::stream::rings::Site;
 use crate::stream::{Identity, batching, policies};
 use crate::threads;
-use crate::upload::{self, Sink};
+use crate::upload;
 
 const BATCH_THREAD: &str = "forebay-batch";
 
@@ -54,6 +55,8 @@ pub(super) struct Stages {
     delivery: Arc<Delivery>,
     site: Arc<Site>,
     pool: Arc<Pool>,
+    /// The children that call functions in Python, if the recipe has some.
+    steps: Option<Arc<Steps>>,
     /// The settings as they were written, in JSON, for the processes that make suspects.
     document: String,
     meters: StageMeters,
@@ -105,7 +108,7 @@ impl Stages {
         identity: Identity,
         (settings, document): (Arc<StreamSettings>, String),
         prefetch: PrefetchSettings,
-        pool: Arc<Pool>,
+        (pool, steps): (Arc<Pool>, Option<Arc<Steps>>),
         dataset: Arc<Dataset>,
         delivery: Arc<Delivery>,
         site: Arc<Site>,
@@ -118,6 +121,7 @@ impl Stages {
             delivery,
             site,
             pool,
+            steps,
             document,
             meters: StageMeters { batch: Arc::new(Meter::new("batch")), decoded: Arc::default() },
             state: tokio::sync::Mutex::default(),
@@ -245,6 +249,7 @@ impl Stages {
         let Self { settings, dataset, .. } = self;
         StreamPictures {
             views: dataset.targets().views(),
+            steps: self.steps.clone(),
             masks: self.masks(),
             cache: dataset.cache().cloned(),
             seek: dataset.seek().cloned(),
@@ -269,14 +274,14 @@ impl Stages {
             first,
         )?;
         let inlet = delivery.inlet();
-        let sink = direct(inlet.clone());
+        let sink = upload::direct(inlet.clone());
         let (output, upload) = match site.gpu() {
             None => (sink, None),
             Some(rings) => {
                 let (output, upload) = upload::start(rings, sink).map_err(|error| {
                     io::Error::new(error.kind(), format!("copies to the GPU cannot be started: {error}"))
                 })?;
-                (overtaking(inlet, output), Some(upload))
+                (upload::overtaking(inlet, output), Some(upload))
             }
         };
         let fixed = self.identity.part.is_some().then(|| batching(settings));
@@ -347,20 +352,6 @@ fn start_batch_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
         return Err(io::ErrorKind::WouldBlock.into());
     }
     threads::start(BATCH_THREAD, run).map(drop)
-}
-
-/// Hands everything over at once.
-fn direct(inlet: Inlet) -> Sink {
-    Box::new(move |made| inlet.hand_over(made))
-}
-
-/// A failure does not wait behind batches for a GPU. The ledger hears of the bad record meanwhile, and trainers must hear
-/// of the failure before the epoch's end (semantics rule 7).
-fn overtaking(inlet: Inlet, output: Sink) -> Sink {
-    Box::new(move |made| match made {
-        Handover::Failed(_) => inlet.hand_over(made),
-        made => output(made),
-    })
 }
 
 impl Stopped<'_> {

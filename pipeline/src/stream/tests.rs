@@ -18,7 +18,7 @@ use forebay_plan::{PERMUTATION, Plan};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{EpochTally, LedgerSpec, RestoreRequest, Tally};
 use forebay_ring::{Listener, Membership, PACKET_LEN, PROTOCOL, Peer};
-use forebay_sources::{Locator, ReadError, Source};
+use forebay_sources::{Locator, ReadError, ReaderFolders, Source};
 use prost::Message as _;
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::runtime::Runtime;
@@ -131,6 +131,7 @@ impl TestStream {
                 seeks: Arc::new(SeekStores::new(SeekKeeping::Memory, Arc::default())),
                 gpus: Arc::new(Gpus::new(rustix::process::getuid().as_raw(), None)),
             },
+            readers: ReaderFolders::Anywhere,
             trainer: None,
         };
         let stream = runtime.block_on(opening.open(Box::new(|_| {}))).unwrap();

@@ -72,6 +72,9 @@ impl Wanted {
         plan: &mut Plan,
         stages: &mut Vec<Stage>,
     ) -> Result<Self, Fault> {
+        if let Some(python) = list.python() {
+            return Err(Fault::Python { function: python.function.clone() });
+        }
         list.plan_into(&stored.origin, draw, plan);
         plan.check(limits)?;
         let gap = list.input().reducing_gap.filter(|_| scales);

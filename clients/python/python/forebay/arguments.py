@@ -39,6 +39,7 @@ class Arguments(Batches[Batch]):
         layout: str = "NHWC",
         adjust_orientation: bool = True,
         reducing_gap: float | None = None,
+        python_workers: int | None = None,
         views: Mapping[str, Any] | None = None,
         mixing: Transform | Mixing | None = None,
         targets: Targets | None = None,
@@ -99,6 +100,8 @@ class Arguments(Batches[Batch]):
             reducing_gap: Decodes a large JPEG at 1/2, 1/4 or 1/8 of its size, if each side keeps this many times the
                 result's pixels. Set it to 2.0 for speed; the result is hard to tell from an exact one. Not allowed with
                 a decoded cache. None: full size. At least 1.0.
+            python_workers: Processes that call the functions in Python of a recipe. Raise it if the functions take
+                longer than decoding. None: half as many as decode threads.
             views: Further views of each picture: columns with a size or transforms of their own. A picture is read and
                 decoded once for all views, and each view has its own random choices. match, dtype and layout are those
                 of images, unless a view has its own. Cannot be combined with `reducing_gap`. None: only images. A view

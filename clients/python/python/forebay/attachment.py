@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sysconfig
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,11 @@ def attach(asked: Request, socket: str | None, placement: str | None, *, writabl
         AttachError: No daemon could be reached or started, or it refused this trainer.
         GpuError: A ring cannot be mapped for a reason that no other placement helps against.
     """
+    if os.environ.get("FOREBAY_CHILD"):
+        raise AttachError(
+            "this process calls functions of a transform list for a daemon, so it cannot have a Loader. If the module "
+            'of such a function is a script, put what makes the Loader below `if __name__ == "__main__":`'
+        )
     releases = Releases()
     rings = Rings(releases)
     session = _session(asked, socket, _gpus_for(asked, placement))

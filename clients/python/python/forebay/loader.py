@@ -59,7 +59,7 @@ class Loader(Arguments):
         given = fill_in({name: value for name, value in keys.items() if value is not None}, os.environ, ranks)
         self._keys = given
         socket = given.get("socket")
-        asked = request(source, given, by_name=socket is not None, interpreter=sys.executable)
+        asked = request(source, given, by_name=socket is not None, interpreter=sys.executable, modules=sys.path)
         refuse_unsharded(given, os.environ, ranks, asked.stream)
         path = None if socket is None else socket_path(socket)
         self._feed = attach(asked, path, given.get("placement"), writable=given.get("writable", False))

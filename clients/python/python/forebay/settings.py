@@ -10,7 +10,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Callable, Union
@@ -67,7 +67,14 @@ class Request:
     wait: timedelta = timedelta(0)
 
 
-def request(source: AnySource, given: Mapping[str, Any], *, by_name: bool, interpreter: str | None = None) -> Request:
+def request(
+    source: AnySource,
+    given: Mapping[str, Any],
+    *,
+    by_name: bool,
+    interpreter: str | None = None,
+    modules: Sequence[str] = (),
+) -> Request:
     """Decides what to ask for.
 
     Args:
@@ -75,7 +82,9 @@ def request(source: AnySource, given: Mapping[str, Any], *, by_name: bool, inter
         given: The keys that the caller gave. The daemon has a default for every other one. `config` has the sections of
             this process's own daemon.
         by_name: Whether the source is a stream's name without `stream:`, because the caller gave a socket.
-        interpreter: The Python that runs custom readers, unless the caller names another one.
+        interpreter: The Python that runs custom readers, and functions of a transform list. For readers, the caller may
+            name another one.
+        modules: Where the caller's modules are, as `sys.path` has it.
 
     Raises:
         SettingsError: With the first mistake that can be seen here.
@@ -84,6 +93,9 @@ def request(source: AnySource, given: Mapping[str, Any], *, by_name: bool, inter
     settings.update(_settings(given))
     if interpreter:
         _set_interpreter(settings, interpreter)
+        if stream is None and _has_functions(settings):
+            folders = [os.path.abspath(folder) for folder in modules]
+            settings.update(python=interpreter, python_path=list(dict.fromkeys(folders)))
     shard = _shard(settings)
     options = _options(given, stream)
     if stream is not None and not settings.get("pin_memory", True):
@@ -148,6 +160,11 @@ def _set_interpreter(settings: dict[str, Any], interpreter: str) -> None:
         if name.startswith(_READERS) and not own and not re.search(r"(^|&)python=", options):
             mark = "&" if "?" in name else "?"
             source[number] = f"{name}{mark}python={quote(interpreter)}"
+
+
+def _has_functions(settings: dict[str, Any]) -> bool:
+    """Whether a function in Python is among the transforms."""
+    return any("python" in step for step in settings.get("transform", []) if isinstance(step, Mapping))
 
 
 def _absolute(text: str) -> str:

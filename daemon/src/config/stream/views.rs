@@ -29,6 +29,13 @@ pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool, first: &Recipe, nam
         table.view(shuffle, first)
     });
     views.extend(own.into_iter().map(|(name, recipe)| View { name, recipe }));
+    if let Some(view) = views.iter().find(|view| view.recipe.python().next().is_some()) {
+        let problem = format!(
+            "has a function in Python in the view {}. Only the list of the stream itself can have one.",
+            view.name
+        );
+        table.mistake("views", problem);
+    }
     if views.len() > MOST_VIEWS {
         table.mistake("views", format!("has {} views; at most {MOST_VIEWS} are allowed beside images.", views.len()));
     }

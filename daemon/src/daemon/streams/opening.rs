@@ -35,6 +35,7 @@ pub(super) async fn open(streams: Arc<Streams>, wanted: Arc<Wanted>) -> Outcome<
                 node: streams.configuration.node(ledgers),
             },
             shared: streams.shared.resources(section.settings.num_threads).map_err(OpenError::from)?,
+            readers: streams.configuration.rights().readers,
             trainer: trainer.clone(),
         };
         let opened = Box::pin(opening.open(ending::surplus(&streams, key.clone(), *shard))).await;

@@ -78,10 +78,12 @@ pub(super) fn write(reply: &ChildReply, job: &mut DecodeJob) -> bool {
         job.pictures.masks.targets.iter().map(|target| target.column).chain(job.pictures.views.columns.iter().copied());
     let columns: Vec<usize> = columns.collect();
     let place = &mut job.place;
-    if place.as_mut().len() != reply.picture.len() || columns.len() != reply.columns.len() {
+    let aside = job.pictures.steps.as_ref().zip(job.stepping.as_mut()).map(|(steps, stepping)| steps.place(stepping).1);
+    let picture = aside.unwrap_or_else(|| place.as_mut());
+    if picture.len() != reply.picture.len() || columns.len() != reply.columns.len() {
         return false;
     }
-    place.as_mut().copy_from_slice(&reply.picture);
+    picture.copy_from_slice(&reply.picture);
     columns.into_iter().zip(&reply.columns).all(|(column, made)| {
         let (validity, values) = place.column(column);
         let fits = values.len() == made.values.len();

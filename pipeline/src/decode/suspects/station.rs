@@ -20,7 +20,7 @@ use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::maker::{PictureMaker, PictureOrder};
 use crate::decode::masks::{MaskTarget, Masks};
-use crate::decode::panic_text;
+use crate::decode::panic::panic_text;
 use crate::decode::views::Views;
 use crate::mosaic::{MosaicContent, PartnerContent};
 use crate::place::PlaceRight;
@@ -55,6 +55,9 @@ pub fn make_suspects(read: impl Fn(&str) -> Option<StreamSettings>) -> io::Resul
 struct Station {
     maker: PictureMaker,
     recipe: Recipe,
+    /// What is done before the first function in Python, and where the picture goes then. What is behind the function works on
+    /// pixels, and not on files: the daemon does it.
+    first: Option<(Vec<u8>, Recipe)>,
     masks: Masks,
     views: Views,
     mosaics: Option<Mosaics>,
@@ -89,6 +92,8 @@ impl Station {
             recipe.clone().with_boxes(RecordBoxes::new(settings.annotated, setup.boxes_in_fractions, give))
         };
         let recipe = bound(&settings.recipe);
+        let has_steps = recipe.python().next().is_some();
+        let first = has_steps.then(|| recipe.split().0).map(|first| (vec![0; first.place_len()], first));
         let views = settings.views.iter().map(|view| View { name: view.name.clone(), recipe: bound(&view.recipe) });
         let views: Vec<View> = views.collect();
         let targets = setup.masks.iter().enumerate().map(|(column, mask)| MaskTarget {
@@ -116,7 +121,7 @@ impl Station {
         let maker = PictureMaker::new(&lane, limits, &memory);
         let (place, mosaics) = (place(&recipe, &masks, &views)?, Mosaics::of(&recipe));
         let memory = getrlimit(Resource::Data).current;
-        Ok(Self { maker, recipe, masks, views, mosaics, cache, boxes, place, memory })
+        Ok(Self { maker, recipe, first, masks, views, mosaics, cache, boxes, place, memory })
     }
 
     fn make(&mut self, request: ChildRequest) -> ChildReply {
@@ -139,7 +144,8 @@ impl Station {
             draw: Draw { seed, epoch, record: key },
             made: None,
         };
-        let (origin, partners) = match self.maker.make(order, &mut self.place) {
+        let aside = self.first.as_mut().map(|(out, first)| (&*first, out.as_mut_slice()));
+        let (origin, partners) = match self.maker.make(order, aside, &mut self.place) {
             Ok(made) => made,
             Err(reason) => {
                 let (fault, may_pass) = (reason.to_string(), reason.may_pass());
@@ -158,7 +164,7 @@ impl Station {
         });
         ChildReply {
             origin: Some(exchange::told(&origin)),
-            picture: self.place.as_mut().to_vec(),
+            picture: self.first.as_ref().map_or_else(|| self.place.as_mut().to_vec(), |(out, _)| out.clone()),
             columns,
             partners: beside.collect(),
             has_partners: partners.is_some(),

@@ -53,6 +53,7 @@ impl Jobs {
             origin: None,
             is_made: false,
             suspect: None,
+            stepping: None,
             reporter: self.outcomes.expect(0),
         }
     }

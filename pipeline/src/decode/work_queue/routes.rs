@@ -145,6 +145,9 @@ impl Routes {
         if job.pictures.mosaics.is_some() {
             return cpu(work, Some(Refusal::Mosaic));
         }
+        if job.pictures.steps.is_some() {
+            return cpu(work, Some(Refusal::Python));
+        }
         if !job.pictures.views.views.is_empty() {
             return cpu(work, Some(Refusal::Views));
         }

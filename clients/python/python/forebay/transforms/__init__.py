@@ -14,7 +14,8 @@ Example:
     >>> train[1].to_settings()
     {'random_horizontal_flip': {'p': 0.5}}
 
-Each step can be called with a picture, and so can `Compose`, which has a list of them. No daemon is needed then.
+Each step but `Python` can be called with a picture, and so can `Compose`, which has a list of them. No daemon is needed
+then.
 `forebay.transforms.functional` has the same operations as functions of numpy arrays.
 """
 
@@ -57,6 +58,7 @@ from forebay.transforms.geometry import (
 )
 from forebay.transforms.lists import RandomApply, RandomChoice, RandomOrder
 from forebay.transforms.mixes import CutMix, MixUp
+from forebay.transforms.steps import Python
 from forebay.transforms.transform import Transform
 from forebay.transforms.warps import (
     AugMix,
@@ -87,6 +89,7 @@ __all__ = [
     "Pad",
     "PadBy",
     "PillowGaussianBlur",
+    "Python",
     "RandAugment",
     "RandomAdjustSharpness",
     "RandomAffine",

@@ -1,0 +1,41 @@
+"""A step that is a function of the caller's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forebay.transforms.transform import Transform
+
+__all__ = ["Python"]
+
+
+@dataclass(frozen=True)
+class Python(Transform):
+    """Calls a function in Python with each picture, and continues with the picture that it returns.
+
+    Processes of the daemon import the function by its name. It gets a picture, which is a `uint8` array of height x
+    width x 3 that it may change, and a `Sample`: `record`, `epoch`, `view`, `repeat`, `seed` and `rng()`. It returns
+    such an array, or None if it has changed the picture itself. docs/python-steps.md says more.
+
+    What precedes it in the list must give pictures of one size.
+
+    Args:
+        function: The function, as "module:name".
+        output: Height and width of its results; one number means a square. If None, they have the size of the pictures
+            that it gets.
+        seeded: Objects with generators of their own, as "module:name". `set_random_seed` of each is called before each
+            call.
+
+    Example:
+        >>> Python("my_steps:augment").to_settings()
+        {'python': {'function': 'my_steps:augment'}}
+        >>> Python("my_steps:tiles", output=(112, 448)).to_settings()
+        {'python': {'function': 'my_steps:tiles', 'output': [112, 448]}}
+        >>> Python("my_steps:augment", seeded=["my_steps:pipeline"]).to_settings()
+        {'python': {'function': 'my_steps:augment', 'seeded': ['my_steps:pipeline']}}
+    """
+
+    function: str
+    output: int | Sequence[int] | None = None
+    seeded: Sequence[str] | None = None

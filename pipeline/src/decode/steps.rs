@@ -1,0 +1,324 @@
+//! Steps in Python: functions of a recipe, which child processes call (semantics rule 59).
+//!
+//! A picture is decoded up to the first function by the pool. It then waits here for a child, and no thread of the pool waits with it.
+//! The pool continues with the function's result. Each child has a thread that starts it, asks it and ends it.
+//!
+//! Pictures that are decoded and wait here take memory. So only as many are on their way at once as keep the children busy. The
+//! others are not decoded yet.
+
+mod caller;
+mod child;
+mod code;
+mod mishap;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use forebay_pixels::{Fault, KeptPicture, Origin, PythonStep, Recipe};
+use forebay_sources::ReaderFolders;
+use parking_lot::{Condvar, Mutex, RwLock};
+
+use crate::decode::Pool;
+use crate::decode::job::DecodeJob;
+use crate::decode::maker::PictureMaker;
+use crate::decode::suspect_order::SuspectOrder;
+use crate::decode::work_queue::WorkQueue;
+use crate::record::KeptRecord;
+use crate::settings::StepSettings;
+use crate::threads;
+use caller::Caller;
+use child::{FileHashes, NotStarted, StepChild};
+use code::StepCode;
+pub use code::StepError;
+
+/// Most pictures that a child gets at once, and about the bytes that they may have.
+const FRAME: usize = 16;
+const FRAME_BYTES: u64 = 8 << 20;
+/// About the bytes that pictures on their way to children and back may have.
+const UNDER_WAY_BYTES: u64 = 64 << 20;
+/// If so many calls fail before the first one that does not, the function is at fault, and not the records.
+const FIRST_CALLS: u32 = 32;
+
+/// The children of one stream. Dropping it ends them.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    shared: Arc<StepsShared>,
+}
+
+/// What is called, and how.
+#[derive(Debug)]
+struct StepPlan {
+    code: StepCode,
+    /// What is done with a picture before the first function.
+    first: Recipe,
+    steps: Vec<PythonStep>,
+    /// Bytes of a picture's place in an arena, and how many places it has.
+    room: u64,
+    frame: usize,
+    timeout: Duration,
+    /// Bytes of memory that a child may take.
+    memory: u64,
+}
+
+#[derive(Debug)]
+struct StepsShared {
+    plan: StepPlan,
+    /// Where pictures come from, and go to.
+    queue: Arc<WorkQueue>,
+    workers: usize,
+    /// Most pictures on their way.
+    most: usize,
+    /// What the functions' files were when the stream was opened.
+    files: FileHashes,
+    state: Mutex<StepsState>,
+    changed: Condvar,
+    counts: StepCounts,
+    /// Held for writing by the one that is to be the only one.
+    alone: RwLock<()>,
+}
+
+#[derive(Debug, Default)]
+struct StepsState {
+    /// Pictures that are not decoded yet.
+    waiting: VecDeque<DecodeJob>,
+    under_way: usize,
+    /// Pictures that are ready for a child.
+    ready: VecDeque<DecodeJob>,
+    is_closed: bool,
+}
+
+#[derive(Debug, Default)]
+struct StepCounts {
+    children: AtomicUsize,
+    /// Children that call a function.
+    busy: AtomicUsize,
+    /// Answers of all children so far.
+    answers: AtomicU64,
+    /// Calls that failed before the first one that did not; or all of them, once one did not.
+    failed: AtomicU32,
+}
+
+/// A picture on its way through the functions of its stream.
+#[derive(Debug)]
+pub(crate) struct Stepping {
+    /// What it waits for, and whether its outcome is still wanted.
+    order: Arc<SuspectOrder>,
+    repeat: u16,
+    /// The next function.
+    next: usize,
+    /// What that gets; or what the one before has given.
+    pixels: Vec<u8>,
+    /// What the picture was made of, once it is decoded.
+    origin: Option<Origin>,
+    /// It is one of those that may be on their way at once.
+    is_counted: bool,
+}
+
+impl Stepping {
+    /// A picture that is not decoded yet.
+    pub(super) fn new(order: Arc<SuspectOrder>, repeat: u16) -> Self {
+        Self { order, repeat, next: 0, pixels: Vec::new(), origin: None, is_counted: false }
+    }
+
+    /// Whether it was decoded.
+    pub(super) fn is_decoded(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// Whether it is to be counted out.
+    pub(super) fn is_counted(&self) -> bool {
+        self.is_counted
+    }
+}
+
+impl Steps {
+    /// Starts a first child, so that the functions are known to be good, and the threads of all. Nothing if the recipe has no
+    /// functions.
+    ///
+    /// # Errors
+    /// A function cannot be used, or the system lacks what that takes.
+    pub(crate) fn open(
+        recipe: &Recipe,
+        settings: &StepSettings,
+        readers: &ReaderFolders,
+        pool: &Pool,
+    ) -> Result<Option<Arc<Self>>, StepError> {
+        let (queue, threads) = (Arc::clone(&pool.work_queue), pool.threads);
+        let (first, steps) = recipe.split();
+        if steps.is_empty() {
+            return Ok(None);
+        }
+        let code = StepCode::new(&steps, settings, readers)?;
+        let bytes = |(height, width): (u32, u32)| u64::from(height) * u64::from(width) * 3;
+        let room = steps.iter().map(|step| bytes(step.takes).max(bytes(step.gives))).max().unwrap_or(1);
+        let within = |bytes: u64| usize::try_from(bytes / room).unwrap_or(usize::MAX);
+        let frame = within(FRAME_BYTES).clamp(1, FRAME);
+        let workers = settings.workers.unwrap_or((threads / 2).max(1));
+        let plan = StepPlan { code, first, steps, room, frame, timeout: settings.timeout, memory: settings.memory.0 };
+        let (child, files) = StepChild::start(&plan, plan.memory).map_err(|failure| match failure {
+            NotStarted::System(words) => StepError::Start(words),
+            NotStarted::Import(words) => StepError::Import(words),
+        })?;
+        let least = 2 * (workers + threads);
+        let shared = Arc::new(StepsShared {
+            most: within(UNDER_WAY_BYTES).clamp(least, least.max(2 * workers * frame + threads)),
+            plan,
+            queue,
+            workers,
+            files,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            counts: StepCounts::default(),
+            alone: RwLock::new(()),
+        });
+        let steps = Self { shared };
+        let mut first = Some(child);
+        for number in 0..workers {
+            let caller = Caller::new(Arc::clone(&steps.shared), first.take());
+            let started = threads::start(&format!("forebay-step-{number}"), move || caller.run());
+            started.map_err(|error| StepError::Start(error.to_string()))?;
+        }
+        Ok(Some(Arc::new(steps)))
+    }
+
+    /// What is done with a picture before the first function.
+    pub(super) fn first(&self) -> &Recipe {
+        &self.shared.plan.first
+    }
+
+    /// Gives the picture back if it may be decoded now. Otherwise it waits until another one has left.
+    pub(super) fn admit(&self, mut job: DecodeJob) -> Option<DecodeJob> {
+        let mut state = self.shared.state.lock();
+        if state.under_way >= self.shared.most {
+            state.waiting.push_back(job);
+            return None;
+        }
+        state.under_way += 1;
+        stepping(&mut job).is_counted = true;
+        Some(job)
+    }
+
+    /// A picture that was admitted has left: another one may be decoded.
+    pub(super) fn left(&self) {
+        let next = {
+            let mut state = self.shared.state.lock();
+            let next = state.waiting.pop_front();
+            if next.is_none() {
+                state.under_way -= 1;
+            }
+            next
+        };
+        if let Some(mut job) = next {
+            stepping(&mut job).is_counted = true;
+            self.shared.queue.push(job);
+        }
+    }
+
+    /// Room for a picture before the first function, with what is done with it until then.
+    pub(super) fn place<'a>(&'a self, stepping: &'a mut Stepping) -> (&'a Recipe, &'a mut [u8]) {
+        fill(&mut stepping.pixels, self.first().place_len());
+        (self.first(), &mut stepping.pixels)
+    }
+
+    /// Passes a picture on to a child: it was decoded, and made of this.
+    pub(super) fn call_first(&self, mut job: DecodeJob, origin: Origin) {
+        stepping(&mut job).origin = Some(origin);
+        self.shared.call(job);
+    }
+
+    /// Continues with what a function has given, up to the next function or to the picture's place.
+    pub(super) fn carry_on(&self, maker: &mut PictureMaker, job: &mut DecodeJob) -> Result<(), Fault> {
+        let (draw, record) = (job.draw, job.record);
+        let (next, pixels) = {
+            let stepping = stepping(job);
+            (stepping.next, std::mem::take(&mut stepping.pixels))
+        };
+        let step = &self.shared.plan.steps[next - 1];
+        let (height, width) = step.gives;
+        let kept = KeptRecord { picture: KeptPicture::of_pixels((width, height), pixels), masks: Box::default() };
+        if next == self.shared.plan.steps.len() {
+            let (out, _) = job.place.with_views(&[]);
+            return maker.carry_on(&kept, &step.then, (record, draw), out);
+        }
+        let mut out = Vec::new();
+        fill(&mut out, step.then.place_len());
+        maker.carry_on(&kept, &step.then, (record, draw), &mut out)?;
+        stepping(job).pixels = out;
+        Ok(())
+    }
+
+    /// Passes a picture on that the pool has continued with.
+    pub(super) fn carried(&self, mut job: DecodeJob, carried: Result<(), Fault>) {
+        let Stepping { next, origin, .. } = *stepping(&mut job);
+        match carried {
+            Err(fault) => job.end(Err(fault.into())),
+            Ok(()) if next < self.shared.plan.steps.len() => self.shared.call(job),
+            Ok(()) => job.end(Ok(origin.expect("it was decoded"))),
+        }
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        self.shared.state.lock().is_closed = true;
+        self.shared.changed.notify_all();
+    }
+}
+
+impl StepsShared {
+    fn call(&self, job: DecodeJob) {
+        self.state.lock().ready.push_back(job);
+        self.changed.notify_one();
+    }
+
+    /// Puts pictures back that another child is to have.
+    fn put_back(&self, jobs: impl DoubleEndedIterator<Item = DecodeJob>) {
+        let mut state = self.state.lock();
+        jobs.rev().for_each(|job| state.ready.push_front(job));
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// A child's share of the pictures that are ready, once there are some. Nothing once no more will come.
+    fn take(&self) -> Option<VecDeque<DecodeJob>> {
+        let mut state = self.state.lock();
+        loop {
+            let ready = state.ready.len();
+            if ready > 0 {
+                let share = ready.div_ceil(self.workers).min(self.plan.frame);
+                return Some(state.ready.drain(..share).collect());
+            }
+            if state.is_closed {
+                return None;
+            }
+            self.changed.wait(&mut state);
+        }
+    }
+
+    /// Counts a call that has failed. True if all of the first ones have.
+    fn all_fail(&self) -> bool {
+        let count = |failed: u32| Some(failed.saturating_add(1));
+        let failed = self.counts.failed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, count);
+        failed.is_ok_and(|before| before + 1 == FIRST_CALLS)
+    }
+
+    /// Counts a call that has not failed.
+    fn one_is_good(&self) {
+        self.counts.failed.store(u32::MAX / 2, Ordering::SeqCst);
+    }
+}
+
+/// What a picture of a stream with functions has of its way through them.
+fn stepping(job: &mut DecodeJob) -> &mut Stepping {
+    job.stepping.as_mut().expect("its stream has functions in Python")
+}
+
+/// Makes room for so many bytes, and for the few that a picture has behind its pixels.
+fn fill(pixels: &mut Vec<u8>, len: usize) {
+    pixels.clear();
+    let behind = usize::try_from(KeptPicture::bytes_of(0, 0)).unwrap_or_default();
+    pixels.reserve_exact(len + behind);
+    pixels.resize(len, 0);
+}

@@ -1,0 +1,311 @@
+//! The thread of one child: it takes pictures, has the functions called, and decides whose fault it is if there is no answer.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel as channel;
+use forebay_children::{Patience, Silence};
+
+use super::child::{Call, CallAnswer, NotStarted, STARTING, StepChild};
+use super::mishap::Mishap;
+use super::{StepsShared, fill, stepping};
+use crate::decode::job::DecodeJob;
+use crate::decode::suspect_order::SuspectOrder;
+use crate::reason::Reason;
+
+/// How long after a child was ended, and the picture is not to blame, its function is called again.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How often it is looked meanwhile whether the stream has stopped.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Caller {
+    shared: Arc<StepsShared>,
+    child: Option<StepChild>,
+    /// It starts no child any more, and others have one.
+    has_retired: bool,
+}
+
+impl Caller {
+    /// With a child, or without one yet.
+    pub(super) fn new(shared: Arc<StepsShared>, child: Option<StepChild>) -> Self {
+        if child.is_some() {
+            shared.counts.children.fetch_add(1, Ordering::SeqCst);
+        }
+        Self { shared, child, has_retired: false }
+    }
+
+    /// Works until no more pictures will come.
+    pub(super) fn run(mut self) {
+        while !self.has_retired
+            && let Some(jobs) = self.shared.take()
+        {
+            let mut left = if jobs.len() > 1 { self.together(jobs) } else { jobs };
+            while let Some(job) = left.pop_front() {
+                self.alone(job);
+                if self.has_retired {
+                    self.shared.put_back(left.drain(..));
+                }
+            }
+        }
+        self.drop_child();
+    }
+
+    /// Has the functions called for several pictures. Those without an outcome come back: each is to be called alone.
+    fn together(&mut self, mut jobs: VecDeque<DecodeJob>) -> VecDeque<DecodeJob> {
+        let Some(order) = jobs.front_mut().map(|job| Arc::clone(&stepping(job).order)) else { return jobs };
+        if order.is_withdrawn() || self.start_child().is_err() {
+            return jobs;
+        }
+        let shared = Arc::clone(&self.shared);
+        let _among_others = shared.alone.read();
+        let _busy = Busy::new(&shared);
+        let mut again = VecDeque::new();
+        let answered = self.ask(jobs.make_contiguous(), &order).and_then(|()| {
+            for place in 0.. {
+                let Some(mut job) = jobs.pop_front() else { break };
+                match self.answer(&mut job, place, &order) {
+                    Ok(answer @ (CallAnswer::Made | CallAnswer::Raised(_) | CallAnswer::Wrong(_))) => {
+                        settle(&shared, job, answer);
+                    }
+                    Ok(CallAnswer::Lack(_) | CallAnswer::NoMemory) => again.push_back(job),
+                    Err(silence) => {
+                        jobs.push_front(job);
+                        return Err(silence);
+                    }
+                }
+            }
+            self.finish(&order)
+        });
+        if answered.is_err() {
+            self.drop_child();
+        } else {
+            order.end_wait();
+        }
+        again.append(&mut jobs);
+        again
+    }
+
+    /// Has a function called for one picture, as often as it takes.
+    fn alone(&mut self, mut job: DecodeJob) {
+        let order = Arc::clone(&stepping(&mut job).order);
+        let (mut has_ended_one, mut is_alone) = (false, false);
+        loop {
+            if order.is_withdrawn() {
+                return job.end(Err(Reason::Late { timeout: self.shared.plan.timeout }));
+            }
+            let mishap = match self.attempt(&mut job, &order, is_alone) {
+                Ok(answer) => {
+                    order.end_wait();
+                    return settle(&self.shared, job, answer);
+                }
+                Err(mishap) => mishap,
+            };
+            self.drop_child();
+            match mishap {
+                Mishap::Fault(how) if has_ended_one => {
+                    let function = function(&self.shared, &mut job);
+                    tracing::warn!(record = job.record, function, how, "a call ended two child processes");
+                    let words = format!(
+                        "The function {function} ended each of two processes that had nothing else, the second one by {how}."
+                    );
+                    return job.end(Err(Reason::Step { words: words.into() }));
+                }
+                Mishap::Fault(how) => {
+                    tracing::info!(record = job.record, how, "a child process ended; its function is called once more");
+                    has_ended_one = true;
+                }
+                Mishap::Unclear => is_alone = true,
+                Mishap::Blameless(why) => {
+                    tracing::debug!(record = job.record, why, "a function is called again");
+                    order.begin_wait(Instant::now(), why);
+                    pause(&order);
+                }
+                Mishap::Changed(_) if self.shared.counts.children.load(Ordering::SeqCst) > 0 => {
+                    self.has_retired = true;
+                    return self.shared.put_back([job].into_iter());
+                }
+                Mishap::Changed(words) => return job.end(Err(Reason::Stream { words: words.into() })),
+            }
+        }
+    }
+
+    /// Asks a child once. Without others, silence is the picture's fault, and not the machine's.
+    fn attempt(&mut self, job: &mut DecodeJob, order: &SuspectOrder, is_alone: bool) -> Result<CallAnswer, Mishap> {
+        let shared = Arc::clone(&self.shared);
+        let _only = is_alone.then(|| shared.alone.write());
+        let _among_others = (!is_alone).then(|| shared.alone.read());
+        self.start_child()?;
+        let answers = shared.counts.answers.load(Ordering::SeqCst);
+        let busy = Busy::new(&shared);
+        let timeout = self.timeout();
+        let asked = self.ask(std::slice::from_mut(job), order);
+        let answered = asked.and_then(|()| self.answer(job, 0, order));
+        let answered = answered.and_then(|answer| self.finish(order).map(|()| answer));
+        match answered {
+            Ok(CallAnswer::NoMemory) => Err(Mishap::no_memory(shared.plan.memory)),
+            Ok(CallAnswer::Lack(words)) => Err(Mishap::Blameless(format!("its function lacks something: {words}"))),
+            Ok(answer) => Ok(answer),
+            Err(Silence::Ended) => {
+                Err(self.child.as_ref().and_then(StepChild::ending).map_or_else(garbage, Mishap::of))
+            }
+            Err(Silence::Garbage) => Err(garbage()),
+            Err(Silence::Memory) => Err(Mishap::Blameless("the system lacks memory for its picture".to_owned())),
+            Err(Silence::Late) => {
+                let others_answer = shared.counts.answers.load(Ordering::SeqCst) != answers;
+                let is_only = is_alone || busy.is_only();
+                Err(if is_only || others_answer { Mishap::silence(timeout) } else { Mishap::Unclear })
+            }
+        }
+    }
+
+    /// Starts a child if there is none.
+    fn start_child(&mut self) -> Result<(), Mishap> {
+        if self.child.is_some() {
+            return Ok(());
+        }
+        let plan = &self.shared.plan;
+        let (child, files) = StepChild::start(plan, plan.memory).map_err(|failure| match failure {
+            NotStarted::System(words) => {
+                Mishap::Blameless(format!("the process for its function cannot be started: {words}"))
+            }
+            NotStarted::Import(words) => {
+                Mishap::Blameless(format!("its function cannot be imported any more: {words}"))
+            }
+        })?;
+        if let Some((function, _)) =
+            files.iter().find(|(function, hash)| self.shared.files.get(*function) != Some(*hash))
+        {
+            return Err(Mishap::Changed(format!(
+                "The file of the function {function} has changed since the stream was opened. To use the new one, start the daemon \
+                 or the Loader again; to continue as before, restore the file."
+            )));
+        }
+        self.child = Some(child);
+        self.shared.counts.children.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn drop_child(&mut self) {
+        if self.child.take().is_some() {
+            self.shared.counts.children.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    fn ask(&mut self, jobs: &mut [DecodeJob], order: &SuspectOrder) -> Result<(), Silence> {
+        let child = self.child.as_mut().expect("it was started");
+        let plan = &self.shared.plan;
+        let calls = jobs.iter().map(|job| {
+            let stepping = job.stepping.as_ref().expect("its stream has functions in Python");
+            let draws = job.draw.at(plan.steps[stepping.next].place);
+            Call {
+                step: stepping.next,
+                record: job.record,
+                epoch: job.draw.epoch,
+                repeat: stepping.repeat,
+                seed: u128::from(draws.bits(0)) | u128::from(draws.bits(1)) << 64,
+                pixels: &stepping.pixels,
+            }
+        });
+        let calls: Vec<Call<'_>> = calls.collect();
+        let is_withdrawn = || order.is_withdrawn();
+        child.ask(&calls, plan.room, &Patience::lasting(plan.timeout).unless(&is_withdrawn))
+    }
+
+    /// The answer to a call. A result is copied out of the arena, and takes the picture's place.
+    fn answer(&mut self, job: &mut DecodeJob, place: u64, order: &SuspectOrder) -> Result<CallAnswer, Silence> {
+        let timeout = self.timeout();
+        let child = self.child.as_mut().expect("it was started");
+        let plan = &self.shared.plan;
+        let is_withdrawn = || order.is_withdrawn();
+        let answer = child.answer(&Patience::lasting(timeout).unless(&is_withdrawn))?;
+        self.shared.counts.answers.fetch_add(1, Ordering::SeqCst);
+        if answer == CallAnswer::Made {
+            let stepping = stepping(job);
+            let (height, width) = plan.steps[stepping.next].gives;
+            fill(&mut stepping.pixels, height as usize * width as usize * 3);
+            child.result(place, plan.room, &mut stepping.pixels)?;
+        }
+        Ok(answer)
+    }
+
+    fn finish(&mut self, order: &SuspectOrder) -> Result<(), Silence> {
+        let is_withdrawn = || order.is_withdrawn();
+        let patience = Patience::lasting(self.shared.plan.timeout).unless(&is_withdrawn);
+        self.child.as_mut().expect("it was started").finish(&patience)
+    }
+
+    /// How long the next answer may take. Before the first one, libraries may have much to do.
+    fn timeout(&self) -> Duration {
+        let timeout = self.shared.plan.timeout;
+        if self.child.as_ref().is_some_and(|child| child.has_answered) { timeout } else { timeout.max(STARTING) }
+    }
+}
+
+/// Tells what became of a call, or passes its result on.
+fn settle(shared: &StepsShared, mut job: DecodeJob, answer: CallAnswer) {
+    let words = match answer {
+        CallAnswer::Made => {
+            shared.one_is_good();
+            stepping(&mut job).next += 1;
+            return shared.queue.push_behind(job);
+        }
+        CallAnswer::Raised(words) => {
+            format!("The function {} raised an exception. {words}", function(shared, &mut job))
+        }
+        CallAnswer::Wrong(words) => {
+            format!("The result of the function {} is no picture: {words}.", function(shared, &mut job))
+        }
+        CallAnswer::Lack(words) => words,
+        CallAnswer::NoMemory => "MemoryError".to_owned(),
+    };
+    let reason = if shared.all_fail() {
+        let words = format!("None of the first {} calls has given a picture. {words}", super::FIRST_CALLS);
+        Reason::Stream { words: words.into() }
+    } else {
+        Reason::Step { words: words.into() }
+    };
+    job.end(Err(reason));
+}
+
+/// The name of the function that a picture is at.
+fn function(shared: &StepsShared, job: &mut DecodeJob) -> String {
+    shared.plan.steps[stepping(job).next].python.function.clone()
+}
+
+fn garbage() -> Mishap {
+    Mishap::Fault("an answer that is none".to_owned())
+}
+
+/// Waits before the next try, unless the stream stops.
+fn pause(order: &SuspectOrder) {
+    let until = Instant::now() + PAUSE;
+    let never = channel::never::<()>();
+    while Instant::now() < until && !order.is_withdrawn() {
+        let _timeout = never.recv_timeout(LOOK);
+    }
+}
+
+/// Counts a child that calls functions.
+struct Busy<'a>(&'a StepsShared);
+
+impl<'a> Busy<'a> {
+    fn new(shared: &'a StepsShared) -> Self {
+        shared.counts.busy.fetch_add(1, Ordering::SeqCst);
+        Self(shared)
+    }
+
+    /// Whether no other child calls one.
+    fn is_only(&self) -> bool {
+        self.0.counts.busy.load(Ordering::SeqCst) == 1
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.counts.busy.fetch_sub(1, Ordering::SeqCst);
+    }
+}

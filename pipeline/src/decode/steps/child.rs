@@ -1,0 +1,189 @@
+//! A child process that calls functions, from the daemon's side: what it is asked, and what it answers.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use forebay_children::{Arena, ChildCommand, ChildProcess, Patience, PythonModule, Silence};
+use forebay_printable::printable;
+use serde_json::{Value, json};
+
+use super::StepPlan;
+
+/// The child's program.
+const PROGRAM: [PythonModule; 1] = [PythonModule { name: "forebay_step", code: include_str!("step.py") }];
+/// What messages call it.
+const NAME: &str = "python step";
+/// How long a child may take to import the functions, and the first call of a child.
+pub(super) const STARTING: Duration = Duration::from_secs(600);
+/// How long the end of a child may take whose end of the socket is closed.
+const ENDING: Duration = Duration::from_secs(10);
+/// Most bytes of what a child says in words.
+const MOST: u64 = 1 << 20;
+/// One thread for each library of numbers, a fixed order of sets, no GPU, and no Loader.
+const ENVIRONMENT: [(&str, &str); 9] = [
+    ("PYTHONHASHSEED", "0"),
+    ("OMP_NUM_THREADS", "1"),
+    ("OPENBLAS_NUM_THREADS", "1"),
+    ("MKL_NUM_THREADS", "1"),
+    ("NUMEXPR_NUM_THREADS", "1"),
+    ("VECLIB_MAXIMUM_THREADS", "1"),
+    ("OPENCV_FOR_THREADS_NUM", "1"),
+    ("CUDA_VISIBLE_DEVICES", ""),
+    ("FOREBAY_CHILD", "1"),
+];
+
+/// The hash of each function's file.
+pub(super) type FileHashes = BTreeMap<String, String>;
+
+/// A child that has imported the functions. Dropping it ends it.
+#[derive(Debug)]
+pub(super) struct StepChild {
+    process: ChildProcess,
+    arena: Arena,
+    /// It has answered a call before.
+    pub has_answered: bool,
+}
+
+/// One call: which function, and of which picture.
+#[derive(Clone, Debug)]
+pub(super) struct Call<'a> {
+    pub step: usize,
+    pub record: u64,
+    pub epoch: u64,
+    pub repeat: u16,
+    pub seed: u128,
+    pub pixels: &'a [u8],
+}
+
+/// What became of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum CallAnswer {
+    /// The result is in the arena.
+    Made,
+    /// The function raised this, with the end of its traceback.
+    Raised(String),
+    /// Its result is none.
+    Wrong(String),
+    /// The machine lacks something.
+    Lack(String),
+    /// The child got no more memory.
+    NoMemory,
+}
+
+/// Why there is no child.
+#[derive(Debug)]
+pub(super) enum NotStarted {
+    /// The system did not start the interpreter, or it ended by itself.
+    System(String),
+    /// A function cannot be imported: the end of the traceback.
+    Import(String),
+}
+
+impl StepChild {
+    /// Starts a child and waits until it has imported the functions. Gives the hashes of their files.
+    pub(super) fn start(plan: &StepPlan, memory: u64) -> Result<(Self, FileHashes), NotStarted> {
+        let system = |error: io::Error| NotStarted::System(error.to_string());
+        let command = ChildCommand::python(&plan.code.interpreter, NAME, &PROGRAM).envs(ENVIRONMENT);
+        let mut process = command.most_memory(memory).start().map_err(system)?;
+        let arena = Arena::new(plan.room * plan.frame as u64).map_err(system)?;
+        arena.lend(process.channel()).map_err(system)?;
+        let request = format!("{}\n", plan.code.begin(&plan.steps, plan.room));
+        let patience = Patience::lasting(STARTING);
+        let mut child = Self { process, arena, has_answered: false };
+        let told = child.process.channel().send(request.as_bytes(), &patience).and_then(|()| child.frame(&patience));
+        match told {
+            Ok((b'J', json)) => {
+                let hashes =
+                    serde_json::from_slice(&json).map_err(|_| NotStarted::System("it sent no JSON".to_owned()))?;
+                child.finish(&patience).map_err(|silence| NotStarted::System(child.silence_words(silence)))?;
+                tracing::info!(child = child.process.pid().as_raw_pid(), "a child process calls functions in Python");
+                Ok((child, hashes))
+            }
+            Ok((b'I', words)) => Err(NotStarted::Import(words_of(&words))),
+            Ok(_) => Err(NotStarted::System("it sent something that is no answer".to_owned())),
+            Err(silence) => Err(NotStarted::System(child.silence_words(silence))),
+        }
+    }
+
+    /// Sends calls. There are at most as many as a frame has, and each has an answer, in their order.
+    ///
+    /// # Errors
+    /// The child does not take them.
+    pub(super) fn ask(&mut self, calls: &[Call<'_>], room: u64, patience: &Patience<'_>) -> Result<(), Silence> {
+        let mut list: Vec<Value> = Vec::with_capacity(calls.len());
+        for (place, call) in (0..).zip(calls) {
+            self.arena.write(place * room, call.pixels).map_err(|_| Silence::Memory)?;
+            let sample = json!([call.record, call.epoch, "images", call.repeat]);
+            list.push(json!({ "step": call.step, "sample": sample, "seed": format!("{:x}", call.seed) }));
+        }
+        let request = format!("{}\n", json!({ "do": "call", "calls": list }));
+        self.process.channel().send(request.as_bytes(), patience)
+    }
+
+    /// The answer to the next call.
+    ///
+    /// # Errors
+    /// There is none in time.
+    pub(super) fn answer(&mut self, patience: &Patience<'_>) -> Result<CallAnswer, Silence> {
+        let (letter, words) = self.frame(patience)?;
+        let words = words_of(&words);
+        let answer = match letter {
+            b'K' => CallAnswer::Made,
+            b'X' => CallAnswer::Raised(words),
+            b'W' => CallAnswer::Wrong(words),
+            b'O' => CallAnswer::Lack(words),
+            b'N' => CallAnswer::NoMemory,
+            _ => return Err(Silence::Garbage),
+        };
+        self.has_answered = true;
+        Ok(answer)
+    }
+
+    /// Copies the result at a place of the arena.
+    ///
+    /// # Errors
+    /// The system does not give it.
+    pub(super) fn result(&self, place: u64, room: u64, into: &mut [u8]) -> Result<(), Silence> {
+        self.arena.read(place * room, into).map_err(|_| Silence::Garbage)
+    }
+
+    /// The end of an answer.
+    ///
+    /// # Errors
+    /// It does not come.
+    pub(super) fn finish(&mut self, patience: &Patience<'_>) -> Result<(), Silence> {
+        match self.frame(patience)? {
+            (b'D', _) => Ok(()),
+            _ => Err(Silence::Garbage),
+        }
+    }
+
+    /// How it has ended, if it has.
+    pub(super) fn ending(&self) -> Option<ExitStatus> {
+        self.process.ending(ENDING)
+    }
+
+    fn frame(&mut self, patience: &Patience<'_>) -> Result<(u8, Vec<u8>), Silence> {
+        let channel = self.process.channel();
+        let head = channel.head(patience)?;
+        Ok((head.letter, channel.whole(head, MOST, patience)?))
+    }
+
+    fn silence_words(&self, silence: Silence) -> String {
+        match silence {
+            Silence::Late => format!("it was silent for {STARTING:?}"),
+            Silence::Ended => {
+                self.ending().map_or_else(|| "it has ended".to_owned(), |status| format!("it has ended ({status})"))
+            }
+            Silence::Garbage => "it sent something that is no answer".to_owned(),
+            Silence::Memory => "the system lacks memory".to_owned(),
+        }
+    }
+}
+
+/// What a child says in words, line by line as it may be shown.
+fn words_of(bytes: &[u8]) -> String {
+    printable(&*String::from_utf8_lossy(bytes)).lines().to_string()
+}

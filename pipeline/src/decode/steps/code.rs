@@ -1,0 +1,134 @@
+//! What the children of a stream run, and where it may be.
+
+use std::path::{Path, PathBuf};
+
+use forebay_printable::printable;
+use forebay_sources::ReaderFolders;
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use crate::settings::StepSettings;
+use forebay_pixels::PythonStep;
+
+/// Why a stream has no functions in Python.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StepError {
+    /// Its pixels are in a GPU.
+    #[error(
+        "transform: the function {function} runs on the CPU, but the pixels of the stream are in a GPU. Set placement = \"host\""
+    )]
+    Gpu {
+        /// The function.
+        function: String,
+    },
+    /// Several nodes may share its ledger.
+    #[error(
+        "transform: the function {function} cannot run in a stream whose ledger is at a coordinator: nothing would notice that \
+         nodes have different files of it. Leave out [coordinator] endpoint in this daemon's configuration"
+    )]
+    Shared {
+        /// The function.
+        function: String,
+    },
+    /// A service starts no such program.
+    #[error(
+        "python is \"{program}\", but must be left out, or be the absolute path of a program below a folder of `python` in \
+         [sources] of the configuration: a service starts no other",
+        program = printable(.program)
+    )]
+    Interpreter {
+        /// The program.
+        program: PathBuf,
+    },
+    /// A service has no folders with modules.
+    #[error(
+        "transform: the function {function} cannot run: the configuration names no folders of `python` in [sources]. Add the \
+         folder of its module there, or use a Loader of your own process"
+    )]
+    NoFolder {
+        /// The function.
+        function: String,
+    },
+    /// A service searches modules only in its own folders.
+    #[error(
+        "python_path has \"{folder}\", which is below none of the folders of `python` in [sources] of the configuration. Add it \
+         there, or leave it out",
+        folder = printable(.folder)
+    )]
+    Path {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A child was not started.
+    #[error("transform: a process for the functions in Python cannot be started: {0}. Check `python`")]
+    Start(String),
+    /// A module or function cannot be imported.
+    #[error("transform: a function in Python cannot be used. {}", printable(.0).lines())]
+    Import(String),
+}
+
+/// What each child of a stream runs.
+#[derive(Clone, Debug)]
+pub(super) struct StepCode {
+    pub interpreter: PathBuf,
+    /// Where modules are searched first.
+    path: Vec<PathBuf>,
+    /// Below these folders the functions' modules must be. `None`: anywhere.
+    folders: Option<Vec<PathBuf>>,
+}
+
+impl StepCode {
+    /// Checks what may be run. A service runs only what is below its folders.
+    ///
+    /// # Errors
+    /// The settings name something else.
+    pub(super) fn new(
+        steps: &[PythonStep],
+        settings: &StepSettings,
+        readers: &ReaderFolders,
+    ) -> Result<Self, StepError> {
+        let StepSettings { interpreter, path, .. } = settings;
+        let program = interpreter.clone().unwrap_or_else(|| "python3".into());
+        let ReaderFolders::Below(folders) = readers else {
+            return Ok(Self { interpreter: program, path: path.clone(), folders: None });
+        };
+        let interpreter = match interpreter {
+            Some(named) => readers.program(named).ok_or(StepError::Interpreter { program })?,
+            None => program,
+        };
+        if let Some(folder) = path.iter().find(|folder| !readers.has(folder)) {
+            return Err(StepError::Path { folder: folder.clone() });
+        }
+        let function = || steps.first().map(|step| step.python.function.clone()).unwrap_or_default();
+        if folders.is_empty() {
+            return Err(StepError::NoFolder { function: function() });
+        }
+        let path = path.iter().chain(folders).cloned().collect();
+        Ok(Self { interpreter, path, folders: Some(folders.clone()) })
+    }
+
+    /// The first request to a child, whose pictures have so much room each.
+    pub(super) fn begin(&self, steps: &[PythonStep], room: u64) -> Value {
+        let steps = steps.iter().map(|step| {
+            json!({
+                "function": step.python.function,
+                "seeded": step.python.seeded,
+                "takes": [step.takes.0, step.takes.1],
+                "gives": [step.gives.0, step.gives.1],
+            })
+        });
+        let texts = |folders: &[PathBuf]| folders.iter().map(|folder| text(folder)).collect::<Vec<_>>();
+        json!({
+            "do": "begin",
+            "steps": steps.collect::<Vec<_>>(),
+            "path": texts(&self.path),
+            "folders": self.folders.as_deref().map(texts),
+            "room": room,
+        })
+    }
+}
+
+/// A path as Python has it. Paths of settings are UTF-8.
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

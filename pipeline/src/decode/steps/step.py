@@ -1,0 +1,242 @@
+"""Calls functions of users with pictures, on top of child.py. docs/python-steps.md says what they get and may return.
+
+A picture is in the arena of this child, which is mapped: the function works on it where it is. The daemon reads the
+result there.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import importlib
+import importlib.util
+import json
+import mmap
+import os
+import sys
+import time
+import traceback
+from typing import Any, Callable
+
+from forebay_child import ERROR
+
+# The answers to a call: the result is in the arena; an exception; a result that is none; the machine lacks something;
+# no memory.
+MADE, RAISED, WRONG, LACK, NO_MEMORY = b"K", b"X", b"W", b"O", b"N"
+# The answers to the first request: what was imported; why it cannot be.
+IMPORTED, NOT_IMPORTED = b"J", b"I"
+# What a machine lacks, or its storage fails with. The picture is not to blame.
+LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EIO)
+# Lines and characters of a traceback that are of use.
+LINES, CHARACTERS = 20, 8000
+
+
+class Sample:
+    """Which picture a function gets.
+
+    Attributes:
+        record: The number of the record in the dataset.
+        epoch: The epoch, from 0.
+        view: The name of the view: "images".
+        repeat: How many times the epoch has had the record before, if it has records more than once.
+        seed: 128 random bits of this call. They depend on the stream's seed, the epoch, the record, its repeat and the
+            place of the step in the list alone.
+    """
+
+    __slots__ = ("_rng", "epoch", "record", "repeat", "seed", "view")
+
+    def __init__(self, record: int, epoch: int, view: str, repeat: int, seed: int) -> None:
+        self.record, self.epoch, self.view, self.repeat, self.seed = record, epoch, view, repeat, seed
+        self._rng: Any = None
+
+    def rng(self) -> Any:  # noqa: ANN401 - numpy is imported later
+        """The `numpy.random.Generator` of this call. It is made when it is asked for."""
+        if self._rng is None:
+            from numpy.random import PCG64, Generator
+
+            self._rng = Generator(PCG64(self.seed))
+        return self._rng
+
+    def __repr__(self) -> str:
+        return f"Sample(record={self.record}, epoch={self.epoch}, view={self.view!r}, repeat={self.repeat})"
+
+
+class WrongResultError(Exception):
+    """A function has returned something that is no picture, or one of another size."""
+
+
+def last_lines(error: BaseException) -> bytes:
+    """The end of the traceback, without the frames of this program."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename.startswith("<forebay"):
+        frames = frames.tb_next
+    text = "".join(traceback.format_exception(type(error), error, frames))
+    return "\n".join(text.strip().splitlines()[-LINES:])[-CHARACTERS:].encode(errors="replace")
+
+
+def check_place(module: str, folders: list[str]) -> None:
+    """Refuses a module whose file is not below one of the folders, before any of its code runs."""
+    parts = module.split(".")
+    for count in range(1, len(parts) + 1):
+        name = ".".join(parts[:count])
+        spec = importlib.util.find_spec(name)
+        if spec is None:
+            raise ModuleNotFoundError(f"No module named {name!r}")
+        places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or ["(built-in)"])
+        for place in places:
+            real = os.path.realpath(place)
+            if not any(os.path.commonpath([real, folder]) == folder for folder in folders if os.path.isabs(real)):
+                raise ImportError(
+                    f"{name} is {place!r}, which a service does not run: it is below none of the folders of `python` "
+                    f"in [sources] of the configuration ({', '.join(folders)})"
+                )
+
+
+def found(name: str, folders: list[str] | None) -> Any:  # noqa: ANN401 - whatever a user has
+    """The object of this name, such as "module:name"."""
+    module, _, path = name.partition(":")
+    if folders is not None:
+        check_place(module, [os.path.realpath(folder) for folder in folders])
+    found: Any = importlib.import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def hash_of(name: str) -> str:
+    """The hash of the file of a function's module."""
+    file = getattr(sys.modules[name.partition(":")[0]], "__file__", None)
+    if file is None:
+        return ""
+    with open(file, "rb") as opened:
+        return hashlib.sha256(opened.read()).hexdigest()
+
+
+class Step:
+    """One function, and what is seeded before each call of it."""
+
+    def __init__(self, step: dict[str, Any], folders: list[str] | None) -> None:
+        self.takes, self.gives = tuple(step["takes"]), tuple(step["gives"])
+        self.function: Callable[..., Any] = found(step["function"], folders)
+        if not callable(self.function):
+            raise TypeError(f"{step['function']} is a {type(self.function).__name__}, which cannot be called")
+        self.seeded = [found(name, folders) for name in step["seeded"]]
+        unfit = next(
+            (name for name, each in zip(step["seeded"], self.seeded) if not hasattr(each, "set_random_seed")), None
+        )
+        if unfit is not None:
+            raise TypeError(f"seeded: {unfit} has no method set_random_seed")
+        if hasattr(self.function, "set_random_seed"):
+            self.seeded.append(self.function)
+
+    def seed(self, seed: int) -> None:
+        """Seeds all generators that a function may draw from, each only where its module is imported."""
+        sys.modules["random"].seed(seed)
+        sys.modules["numpy"].random.seed([seed >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)])
+        torch = sys.modules.get("torch")
+        if torch is not None and hasattr(torch, "default_generator"):
+            torch.default_generator.manual_seed(seed & (1 << 63) - 1)
+        for each in self.seeded:
+            each.set_random_seed(seed & 0xFFFFFFFF)
+
+    def call(self, picture: Any, sample: Sample) -> Any:  # noqa: ANN401 - arrays
+        """Calls the function. If that imports torch, it is called again: torch was not seeded before."""
+        saved = None if "torch" in sys.modules else picture.copy()
+        self.seed(sample.seed)
+        result = self.function(picture, sample)
+        if saved is not None and "torch" in sys.modules:
+            picture[...] = saved
+            self.seed(sample.seed)
+            result = self.function(
+                picture, Sample(sample.record, sample.epoch, sample.view, sample.repeat, sample.seed)
+            )
+        return result
+
+
+class Program:
+    """Imports functions, and calls them."""
+
+    def __init__(self, daemon: Any) -> None:  # noqa: ANN401 - of child.py
+        self.daemon, self.pid = daemon, os.getpid()
+        self.steps: list[Step] = []
+
+    def begin(self, steps: list[dict[str, Any]], path: list[str], folders: list[str] | None, room: int) -> None:
+        """Imports all functions. A picture has so much room in the arena."""
+        try:
+            sys.path[:] = path + [entry for entry in sys.path if entry not in path]
+            import random  # noqa: F401 - it is seeded
+
+            import numpy as np
+
+            self.np, self.room = np, room
+            self.arena = mmap.mmap(self.daemon.memory, os.fstat(self.daemon.memory).st_size)
+            # A process that a function starts by a fork does not have the pictures of later calls.
+            self.arena.madvise(mmap.MADV_DONTFORK)
+            self.steps = [Step(step, folders) for step in steps]
+            files = {step["function"]: hash_of(step["function"]) for step in steps}
+        except BaseException as error:
+            self.daemon.send(NOT_IMPORTED, last_lines(error))
+        else:
+            self.daemon.send(IMPORTED, json.dumps(files).encode())
+
+    def call(self, calls: list[dict[str, Any]]) -> None:
+        """Calls functions, each with the picture at its place in the arena."""
+        for place, call in enumerate(calls):
+            letter, words = self.answer(place, call)
+            if os.getpid() != self.pid:
+                # A function has forked, and returned in both processes. Only one of them answers.
+                os._exit(0)
+            self.daemon.send(letter, words)
+            if time.monotonic() >= self.daemon.due:
+                self.daemon.flush()
+
+    def answer(self, place: int, call: dict[str, Any]) -> tuple[bytes, bytes]:
+        """The answer to one call."""
+        step, sample = self.steps[call["step"]], Sample(*call["sample"], int(call["seed"], 16))
+        try:
+            picture = self.picture(place, step.takes)
+            result = step.call(picture, sample)
+            if result is not None or step.gives != step.takes:
+                self.keep(place, step, result)
+        except WrongResultError as error:
+            return WRONG, str(error).encode(errors="replace")
+        except MemoryError as error:
+            return NO_MEMORY, last_lines(error)
+        except OSError as error:
+            letter = LACK if error.errno in LACKS else NO_MEMORY if error.errno == errno.ENOMEM else RAISED
+            return letter, last_lines(error)
+        except BaseException as error:
+            return RAISED, last_lines(error)
+        return MADE, b""
+
+    def picture(self, place: int, size: tuple[int, int]) -> Any:  # noqa: ANN401 - an array
+        """The picture of this size at a place of the arena."""
+        height, width = size
+        flat = self.np.frombuffer(self.arena, self.np.uint8, height * width * 3, place * self.room)
+        return flat.reshape(height, width, 3)
+
+    def keep(self, place: int, step: Step, result: Any) -> None:  # noqa: ANN401 - whatever it returned
+        """Puts a result at its place in the arena."""
+        if result is None:
+            raise WrongResultError(
+                "it has returned None, but its output is declared with another size: return that picture"
+            )
+        if not (hasattr(result, "__array__") or hasattr(result, "__array_interface__")):
+            raise WrongResultError(f"it has returned a {type(result).__name__}: return an array, or None")
+        array = self.np.asarray(result)
+        expected = (*step.gives, 3)
+        if array.dtype != self.np.uint8 or array.shape != expected:
+            raise WrongResultError(
+                f"it has returned {array.dtype} {list(array.shape)}, but must return uint8 {list(expected)}"
+                + ("" if array.shape == expected else ": declare another size with output")
+            )
+        self.picture(place, step.gives)[...] = array
+
+    def failed(self, _error: BaseException, _request: dict[str, Any]) -> bytes:
+        """The letter of an answer to a request that is none."""
+        return ERROR
+
+
+def program(daemon: Any) -> Program:  # noqa: ANN401 - of child.py
+    """What answers the daemon's requests."""
+    return Program(daemon)

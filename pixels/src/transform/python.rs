@@ -1,0 +1,121 @@
+//! A function in Python, which a stream calls in child processes (semantics rule 59). Nothing in this crate calls it: a recipe with
+//! one is [split](crate::Recipe::split) into the parts before and behind it.
+
+use serde::Deserialize;
+
+use super::Transform;
+use super::shape::{Shape, Size};
+use crate::draw::Draws;
+use crate::interpolation::Interpolation;
+use crate::plan::Plan;
+
+/// Longest name of a function.
+const LONGEST: usize = 256;
+/// Most objects that are seeded.
+const MOST_SEEDED: usize = 16;
+
+/// Calls a function with each picture, and continues with what it returns.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Python {
+    /// The function, as "module:name".
+    pub function: String,
+    /// The size of its results; one number means a square. Without it, results have the size of the pictures.
+    #[serde(default)]
+    pub output: Option<Size>,
+    /// Objects that draw from generators of their own, as "module:name". Each has a method `set_random_seed`.
+    #[serde(default)]
+    pub seeded: Vec<String>,
+}
+
+impl Python {
+    pub(super) fn problem(&self) -> Option<String> {
+        let unnamed = |key: &str, name: &str| {
+            (!is_name(name))
+                .then(|| format!("{key} is \"{name}\", but must be \"module:name\", such as \"my_steps:augment\""))
+        };
+        let too_many = || {
+            let count = self.seeded.len();
+            (count > MOST_SEEDED).then(|| format!("seeded has {count} names; at most {MOST_SEEDED} are allowed"))
+        };
+        unnamed("function", &self.function)
+            .or_else(|| self.seeded.iter().find_map(|name| unnamed("seeded", name)))
+            .or_else(too_many)
+            .or_else(|| self.output.and_then(Size::problem).map(|problem| problem.replacen("size", "output", 1)))
+    }
+
+    /// The size of its results, of pictures of this size.
+    pub(super) fn shape(&self, before: Shape) -> Shape {
+        self.output.map_or(before, Shape::of)
+    }
+
+    /// What follows sees a picture of the declared size. The plan does not have the function itself.
+    pub(super) fn plan(&self, plan: &mut Plan, _draws: Draws) {
+        if let Some((height, width)) = self.output.map(Size::square) {
+            plan.resize(width, height, Interpolation::Nearest);
+        }
+    }
+}
+
+impl Transform {
+    /// What is wrong with this place in a list, behind transforms whose results have this shape. `follows` says whether a function
+    /// in Python is among them.
+    pub(crate) fn python_problem(&self, before: Shape, follows: bool) -> Option<String> {
+        match self {
+            Self::Python(_) if before == Shape::Open => Some(
+                "it needs pictures of one size. Put random_resized_crop, center_crop, or resize with [height, width] before it"
+                    .to_owned(),
+            ),
+            _ if follows && self.draws_by_boxes() => {
+                Some("it cannot follow python, which does not say where the boxes are. Put it before python".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// The function, if it is one.
+    pub(crate) fn as_python(&self) -> Option<&Python> {
+        match self {
+            Self::Python(python) => Some(python),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a text is a module and a name in it: identifiers with dots between them.
+fn is_name(text: &str) -> bool {
+    let is_part = |part: &str| {
+        let mut letters = part.chars();
+        let begins = letters.next().is_some_and(|first| first == '_' || first.is_alphabetic());
+        begins && letters.all(|letter| letter == '_' || letter.is_alphanumeric())
+    };
+    let are_parts = |parts: &str| parts.split('.').all(is_part);
+    text.len() <= LONGEST && text.split_once(':').is_some_and(|(module, name)| are_parts(module) && are_parts(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_is_a_module_and_a_name_in_it() {
+        for name in ["a:b", "my_steps:augment", "a.b.c:D.e", "_a1:_b2", "ä:ö"] {
+            assert!(is_name(name), "{name}");
+        }
+        for text in ["", "a", ":b", "a:", "a:b:c", "a..b:c", "1a:b", "a-b:c", "a:b()", "a /b:c", ".a:b", "a:b."] {
+            assert!(!is_name(text), "{text}");
+        }
+        assert!(!is_name(&format!("a:{}", "b".repeat(LONGEST))));
+    }
+
+    #[test]
+    fn each_value_that_is_none_is_refused_by_name() {
+        let good = Python { function: "a:b".to_owned(), output: None, seeded: vec!["a:c".to_owned()] };
+        assert_eq!(good.problem(), None);
+        let problem = |python: Python| python.problem().unwrap();
+        assert!(problem(Python { function: "a".to_owned(), ..good.clone() }).starts_with("function is \"a\""));
+        assert!(problem(Python { seeded: vec!["b".to_owned()], ..good.clone() }).starts_with("seeded is \"b\""));
+        assert!(problem(Python { seeded: vec!["a:b".to_owned(); 17], ..good.clone() }).starts_with("seeded has 17"));
+        assert!(problem(Python { output: Some(Size::One(0)), ..good }).starts_with("output is 0 x 0"));
+    }
+}
