@@ -74,6 +74,23 @@ def test_what_has_no_choice_or_another_decision_keeps_the_default(pictures, monk
     assert seed.seed_of_torch({"run": "mine"}) is None
 
 
+def test_a_dataloader_that_loads_a_state_says_the_state_s_seed_and_not_the_one_that_it_began_with(pictures, caplog):
+    folder = pictures(9)
+    caplog.set_level(logging.INFO, "forebay")
+    torch.manual_seed(21)
+    first = DataLoader(folder, **TRAINING)
+    state = first.state_dict()
+    first.close()
+    torch.manual_seed(22)
+    second = DataLoader(folder, **TRAINING)
+    second.load_state_dict(state)
+    assert second.seed == 21
+    list(second)
+    second.close()
+    told = [record.getMessage() for record in caplog.records if "have the seed" in record.getMessage()]
+    assert told == ["the order and the random transforms have the seed 21, of the state; seed=21 repeats them"]
+
+
 def test_a_seed_is_told_once_in_the_log_or_on_stderr(pictures, caplog, capsys):
     folder = pictures(4)
     torch.manual_seed(11)

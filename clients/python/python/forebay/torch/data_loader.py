@@ -141,11 +141,11 @@ class DataLoader:
         self._asked = asked_columns(settings)
         # A state may bring another seed, unless the caller has decided.
         self._has_own_seed = is_stream or "seed" in asked
+        self._seed_of: str | None = None
         if not self._has_own_seed and has_choices({**found, **asked}):
             seed = seed_of_torch(asked)
             if seed is not None:
-                tell(seed, "torch.initial_seed()")
-                asked["seed"] = seed
+                asked["seed"], self._seed_of = seed, "torch.initial_seed()"
         if pin_memory and not torch.cuda.is_available():
             warnings.warn(_NO_GPU, stacklevel=2)
             pin_memory = False
@@ -190,6 +190,7 @@ class DataLoader:
     def __iter__(self) -> Iterator[Any]:
         """The batches of the next epoch, or after `load_state_dict()` those that were left of the state's epoch."""
         refuse_fast_schedulers()
+        tell(self.seed, self._seed_of)
         self._iteration += 1
         if self._is_left_early:
             self.loader.reset()
@@ -362,7 +363,7 @@ class DataLoader:
             raise
         former[0].close()
         if self.seed != seed:
-            tell(self.seed, "the state")
+            self._seed_of = "the state"
         if self.batch_size != former[3]:
             ranks = settings.get("world_size", 1)
             _log.warning(

@@ -86,10 +86,15 @@ def seed_of_torch(settings: Mapping[str, Any]) -> int | None:
     return None if ranks is None else _agreed(rank)
 
 
-def tell(seed: int, source: str) -> None:
-    """Says once which seed this is: in the log, or on stderr if the log does not show it. Of a job, rank 0 says it."""
+def tell(seed: int, source: str | None) -> None:
+    """Says once which seed this is: in the log, or on stderr if the log does not show it. Of a job, rank 0 says it.
+
+    Args:
+        seed: The seed.
+        source: What it is of; None if the caller gave it.
+    """
     ranks = frameworks.ranks()
-    if seed in _told or (ranks is not None and ranks[0] > 0):
+    if source is None or seed in _told or (ranks is not None and ranks[0] > 0):
         return
     _told.add(seed)
     text = f"the order and the random transforms have the seed {seed}, of {source}; seed={seed} repeats them"
