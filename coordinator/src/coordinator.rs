@@ -6,7 +6,7 @@ mod settings;
 
 use std::{sync::Arc, thread, time::Duration};
 
-use forebay_ledger::{Ledgers, PREFIX, Times};
+use forebay_ledger::{LedgerError, Ledgers, PREFIX, Times};
 use forebay_ledger_client::{Call, CallError, CallQueue, Handle, Outages, QUEUE, UpdateChannels};
 use tokio::{
     sync::{Notify, mpsc},
@@ -51,6 +51,8 @@ struct Keeper<S> {
     clock: Clock,
     served: Served,
     times: Times,
+    /// The newest version of ledgers that it reads.
+    ledger_version: u32,
     /// The term in which this process led when the ledgers were read.
     term: Option<u64>,
     /// `None` after a failed commit, until the store can be read again, and in another term.
@@ -82,10 +84,11 @@ impl Coordinator {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn start(store: impl Store, clock: Clock, settings: CoordinatorSettings) -> Result<Handle, StartError> {
-        let times = settings.times();
+        let (times, ledger_version) = (settings.times(), settings.ledger_version);
         let (handle, CallQueue { calls, outages, updates, end }) = Handle::new(false);
         let served = Served::new(clock());
-        let mut keeper = Keeper { store, clock, served, times, term: None, ledgers: None, updates, end, outages };
+        let mut keeper =
+            Keeper { store, clock, served, times, ledger_version, term: None, ledgers: None, updates, end, outages };
         // It waits until it leads.
         if let Ok(term) = keeper.leads() {
             match keeper.load(term, served.time()) {
@@ -183,9 +186,15 @@ impl<S: Store> Keeper<S> {
             ledgers
         } else {
             let documents = self.store.load(PREFIX).map_err(|error| self.failed(&error))?;
-            Ledgers::load(&documents, self.times, now)?
+            Ledgers::load_up_to(self.ledger_version, &documents, self.times, now).inspect_err(|error| {
+                if let LedgerError::Newer(why) = error {
+                    self.store.stand_back(why);
+                }
+            })?
         };
-        Ok(self.ledgers.insert(ledgers))
+        let ledgers = self.ledgers.insert(ledgers);
+        ledgers.replicas_read(self.store.read_by_replicas());
+        Ok(ledgers)
     }
 
     /// Whether this process is in the same term as when the ledgers were read. If not, another process may have changed them

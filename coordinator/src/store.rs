@@ -90,6 +90,16 @@ pub trait Store: Send + 'static {
 
     /// Applies all changes at once. It fails if another process may have led since the last `load`.
     fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError>;
+
+    /// The newest version of ledgers that all processes read which may lead; without a limit if this one is alone. It does no I/O.
+    fn read_by_replicas(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// This process cannot read the ledgers: another one must lead, if there is one. `why` is for the log.
+    fn stand_back(&mut self, why: &str) {
+        tracing::error!(why, "this coordinator cannot read the ledgers");
+    }
 }
 
 impl<S: Store + ?Sized> Store for Box<S> {
@@ -107,5 +117,13 @@ impl<S: Store + ?Sized> Store for Box<S> {
 
     fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
         (**self).commit(changes)
+    }
+
+    fn read_by_replicas(&self) -> u32 {
+        (**self).read_by_replicas()
+    }
+
+    fn stand_back(&mut self, why: &str) {
+        (**self).stand_back(why);
     }
 }

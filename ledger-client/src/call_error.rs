@@ -55,7 +55,7 @@ impl From<LedgerError> for CallError {
             LedgerError::NameTaken(text) => Self::NameTaken(text),
             LedgerError::Fenced(text) => Self::Fenced(text),
             LedgerError::SequenceTooOld(text) => Self::SequenceTooOld(text),
-            LedgerError::Corrupt(text) => Self::Corrupt(text),
+            LedgerError::Newer(text) | LedgerError::Corrupt(text) => Self::Corrupt(text),
         }
     }
 }

@@ -22,6 +22,9 @@ pub enum LedgerError {
     /// The sequence number is older than the replies that are kept.
     #[error("{0}")]
     SequenceTooOld(String),
+    /// What the store holds is a ledger of a newer build.
+    #[error("{0}")]
+    Newer(String),
     /// What the store holds is not a ledger.
     #[error("{0}")]
     Corrupt(String),

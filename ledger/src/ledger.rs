@@ -21,6 +21,7 @@ mod states;
 mod step;
 mod terms;
 mod times;
+mod version;
 mod views;
 mod workers;
 
@@ -38,16 +39,14 @@ use self::lineage::Lineage;
 use self::quarantine::{BAD, ENTRY, Quarantine};
 use self::shares::{SHARES, Shares};
 use self::terms::{GRAINS, SUMMARY, Terms};
+use self::version::StoredVersion;
 use self::workers::{WORKER, Workers};
 use crate::change::Change;
 use crate::error::LedgerError;
 
 pub use self::times::Times;
-pub(crate) use self::{loads::Load, quarantine::cut, views::HeldPositions};
+pub(crate) use self::{loads::Load, quarantine::cut, version::OLDEST, views::HeldPositions};
 
-/// Layout of the documents. Older versions are read as well. Version 3 added tails: a build of
-/// version 1 or 2 would count their positions as delivered, so it must refuse our documents. Version 3 has marks in the head.
-const VERSION: u32 = 4;
 /// The key of the document that each ledger has. Each part has something in it.
 const HEAD: &str = "head";
 
@@ -63,6 +62,8 @@ const HEAD: &str = "head";
 pub struct Ledger {
     /// What its workers agreed on when they opened it.
     terms: Terms,
+    /// How it is stored.
+    version: StoredVersion,
     /// How it came to be where it is.
     lineage: Lineage,
     /// How far it was leased, and what is out or came back.
@@ -82,6 +83,7 @@ impl Ledger {
     pub(crate) fn new(plan: Plan, lease_size: u64, epochs: u64, origin: &[u8], times: Times) -> Self {
         let mut ledger = Self {
             terms: Terms::new(plan, lease_size, epochs, times),
+            version: StoredVersion::new(),
             lineage: Lineage::new(),
             leases: Leases::new(origin),
             workers: Workers::default(),
@@ -93,16 +95,12 @@ impl Ledger {
         ledger
     }
 
-    /// A ledger from all of its documents, keys without prefix. They are checked as input from outside.
-    pub(crate) fn load(documents: &[(&str, &[u8])], times: Times, now: u64) -> Result<Self, Damage> {
+    /// A ledger from all of its documents, keys without prefix, for a build that reads up to version `newest`. They are checked as
+    /// input from outside.
+    pub(crate) fn load(documents: &[(&str, &[u8])], newest: u32, times: Times, now: u64) -> Result<Self, Damage> {
         let find = |wanted: &str| documents.iter().find(|(key, _)| *key == wanted);
         let head: StoredHead = decode(HEAD, find(HEAD).ok_or(Damage::NoHead)?.1)?;
-        if head.version == 0 {
-            return Err(Damage::Number);
-        }
-        if head.version > VERSION {
-            return Err(Damage::Version { found: head.version, newest: VERSION });
-        }
+        let version = StoredVersion::load(&head, newest)?;
         let spec = head.spec.as_ref().ok_or(Damage::NoSpec)?;
         let table = match find(GRAINS) {
             Some((key, bytes)) => {
@@ -113,6 +111,7 @@ impl Ledger {
         };
         let mut ledger = Self {
             terms: Terms::load(Plan::with_grains(spec, table)?, &head, times),
+            version,
             lineage: Lineage::load(&head),
             leases: Leases::load(&head, now, times),
             workers: Workers::load(&head, now, times),
@@ -169,7 +168,7 @@ impl Ledger {
 
     /// The documents that changed since the last call, with keys that start with `prefix`.
     pub(crate) fn take_changes(&mut self, prefix: &str, changes: &mut Vec<Change>) {
-        let Self { terms, lineage, leases, workers, account, quarantine, shares } = self;
+        let Self { terms, version, lineage, leases, workers, account, quarantine, shares } = self;
         let documents = &mut DocumentWriter::new(prefix, changes);
         quarantine.write_changes(documents);
         account.write_changes(documents);
@@ -178,6 +177,7 @@ impl Ledger {
         shares.write_changes(documents);
         let revisions = [
             &mut terms.revision,
+            &mut version.revision,
             &mut lineage.revision,
             &mut leases.revision,
             &mut workers.revision,
@@ -202,7 +202,7 @@ impl Ledger {
     }
 
     fn head(&self) -> StoredHead {
-        let mut head = StoredHead { version: VERSION, ..StoredHead::default() };
+        let mut head = StoredHead { version: self.version.written(), ..StoredHead::default() };
         self.terms.fill_head(&mut head);
         self.lineage.fill_head(&mut head);
         self.leases.fill_head(&mut head);
@@ -214,8 +214,8 @@ impl Ledger {
 
     /// Rises with every durable change.
     fn revision(&self) -> u64 {
-        let Self { terms, lineage, leases, workers, account, quarantine, shares } = self;
-        let of_positions = [terms.revision, lineage.revision, leases.revision, workers.revision];
+        let Self { terms, version, lineage, leases, workers, account, quarantine, shares } = self;
+        let of_positions = [terms.revision, version.revision, lineage.revision, leases.revision, workers.revision];
         let of_sums = [account.revision, quarantine.revision, shares.revision];
         of_positions.iter().chain(&of_sums).map(Revision::changes).sum()
     }

@@ -8,6 +8,7 @@ mod tasks;
 use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_plan::{MAX_EPOCH, summary};
+use forebay_proto::LEDGER_VERSION;
 use forebay_proto::page;
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, Caller, CompareDatasetReply,
@@ -25,7 +26,7 @@ use self::tasks::TaskDatasets;
 use crate::{
     change::Change,
     error::LedgerError,
-    ledger::{Ledger, Times},
+    ledger::{Ledger, OLDEST, Times},
     tasks::{Tasks, is_task_document},
 };
 
@@ -41,11 +42,31 @@ pub struct Ledgers {
     runs: LockstepRuns,
     /// Documents of forgotten ledgers.
     forgotten: Vec<Change>,
+    /// The newest version of ledgers that this build reads.
+    newest: u32,
+    /// The newest one that all replicas of the coordinator read.
+    read_by_replicas: u32,
 }
 
 impl Ledgers {
     /// From all documents of a store.
+    ///
+    /// # Errors
+    /// They are no ledgers that this build reads.
     pub fn load(documents: &[(String, Vec<u8>)], times: Times, now: u64) -> Result<Self, LedgerError> {
+        Self::load_up_to(LEDGER_VERSION, documents, times, now)
+    }
+
+    /// As [`load`](Self::load), for a build that reads up to version `newest`.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load).
+    pub fn load_up_to(
+        newest: u32,
+        documents: &[(String, Vec<u8>)],
+        times: Times,
+        now: u64,
+    ) -> Result<Self, LedgerError> {
         let mut by_name = BTreeMap::<&str, Vec<(&str, &[u8])>>::new();
         for (key, bytes) in documents {
             let (name, document) = split(key).ok_or_else(|| {
@@ -68,9 +89,9 @@ impl Ledgers {
             let (of_tasks, documents): (Vec<_>, Vec<_>) =
                 documents.into_iter().partition(|(document, _)| is_task_document(document));
             let lasting = if of_tasks.is_empty() { times } else { Tasks::times(times) };
-            let mut ledger = Ledger::load(&documents, lasting, now).map_err(|why| {
+            let mut ledger = Ledger::load(&documents, newest, lasting, now).map_err(|why| {
                 if why.is_newer() {
-                    LedgerError::Corrupt(format!("The stored ledger {name:?} {why}."))
+                    LedgerError::Newer(format!("The stored ledger {name:?} {why}."))
                 } else {
                     damaged(why.to_string())
                 }
@@ -83,7 +104,17 @@ impl Ledgers {
         for (name, ledger) in &ledgers {
             runs.load_rank(name, ledger);
         }
-        Ok(Self { times, registry: Registry::of(ledgers), tasks, runs, forgotten: Vec::new() })
+        let (registry, forgotten) = (Registry::of(ledgers), Vec::new());
+        Ok(Self { times, registry, tasks, runs, forgotten, newest, read_by_replicas: OLDEST })
+    }
+
+    /// All replicas of the coordinator read up to this version. Ledgers whose workers read it too are written with it from now on.
+    pub fn replicas_read(&mut self, version: u32) {
+        let version = version.min(self.newest);
+        if version != self.read_by_replicas {
+            self.read_by_replicas = version;
+            self.registry.iter_mut().for_each(|(_, ledger)| ledger.agree_on_version(version));
+        }
     }
 
     /// The ledger of this name.
@@ -192,6 +223,7 @@ impl Ledgers {
             self.registry.insert(&name, ledger);
         }
         let ledger = self.registry.get_mut(&name).expect("it was there or has just been made");
+        ledger.check_version(request)?;
         if request.lease_size_required && request.lease_size != ledger.lease_size() {
             return Err(LedgerError::SpecMismatch(format!(
                 "Run {:?} of stream {:?} was made with lease_size {}, and now {} is asked for. A run keeps its \
@@ -208,6 +240,7 @@ impl Ledgers {
         ledger.agree(request, now)?;
         ledger.take_policies(request, now);
         ledger.register(request, now);
+        ledger.agree_on_version(self.read_by_replicas);
         Ok(OpenReply {
             ledger: name,
             spec_hash: ledger.spec_hash().to_vec(),

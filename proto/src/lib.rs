@@ -20,6 +20,10 @@ pub use turn::Turn;
 /// What `forebay/v1/ledger.proto` defines, without its comments: a `FileDescriptorSet`, for the reflection of gRPC.
 pub const LEDGER_DESCRIPTORS: &[u8] = include_bytes!("gen/ledger.binpb");
 
+/// The newest version of stored ledgers that this build reads, and writes once all who have the ledger read it
+/// ([`v1::StoredHead`]).
+pub const LEDGER_VERSION: u32 = 4;
+
 #[allow(
     missing_docs,
     missing_debug_implementations,

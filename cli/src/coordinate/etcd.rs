@@ -6,6 +6,7 @@ use std::time::Duration;
 use forebay_coordinator::EtcdSettings;
 use forebay_daemon::coordinate::Place;
 use forebay_ledger_client::{Address, CertificateFiles};
+use forebay_proto::LEDGER_VERSION;
 
 use crate::daemon::duration;
 use crate::failure::Failure;
@@ -84,6 +85,7 @@ impl EtcdArgs {
             authority: self.etcd_ca.clone(),
             certificate: certificate.map(|(certificate, key)| CertificateFiles { certificate, key }),
             user: self.etcd_user.clone().zip(self.etcd_password_file.clone()),
+            ledger_version: LEDGER_VERSION,
             lease,
             deadline: lease / 5,
         })

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use forebay_ledger::Times;
+use forebay_proto::LEDGER_VERSION;
 
 use super::millis;
 
@@ -16,6 +17,8 @@ pub struct CoordinatorSettings {
     /// A task that its worker does not report for this long, or for three times as long as any task has taken, goes to
     /// another worker.
     pub task_timeout: Duration,
+    /// The newest version of ledgers that it reads and writes: that of this build. Tests stand for other builds with it.
+    pub ledger_version: u32,
 }
 
 impl Default for CoordinatorSettings {
@@ -24,6 +27,7 @@ impl Default for CoordinatorSettings {
             lease_ttl: Duration::from_secs(30),
             grace: Duration::from_millis(800),
             task_timeout: Duration::from_secs(300),
+            ledger_version: LEDGER_VERSION,
         }
     }
 }

@@ -5,13 +5,14 @@ mod simulation;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forebay_ledger_client::{Request, call};
+use forebay_proto::LEDGER_VERSION;
 use forebay_proto::v1::{AcquireRequest, Caller, HeartbeatRequest, LedgerSpec, OpenRequest};
 
 use super::*;
 use crate::store::MemoryStore;
 
 /// The owner of a store, with a clock in the test's hands. It has read nothing yet.
-fn keeper<S: Store>(store: S, now: &Arc<AtomicU64>, times: Times) -> Keeper<S> {
+fn keeper<S: Store>(store: S, now: &Arc<AtomicU64>, times: Times, ledger_version: u32) -> Keeper<S> {
     let clock: Clock = {
         let now = Arc::clone(now);
         Arc::new(move || now.load(Ordering::SeqCst))
@@ -23,6 +24,7 @@ fn keeper<S: Store>(store: S, now: &Arc<AtomicU64>, times: Times) -> Keeper<S> {
         clock,
         served,
         times,
+        ledger_version,
         term: None,
         ledgers: None,
         updates: UpdateChannels::default(),
@@ -57,7 +59,8 @@ fn acquire(worker: &str, sequence: u64) -> AcquireRequest {
 #[test]
 fn rule_4_what_waits_in_the_queue_is_heard_before_leases_expire() {
     let now = Arc::new(AtomicU64::new(0));
-    let mut keeper = keeper(MemoryStore::new(), &now, Times { lease_ttl: 1000, grace: 800, task: 1000 });
+    let mut keeper =
+        keeper(MemoryStore::new(), &now, Times { lease_ttl: 1000, grace: 800, task: 1000 }, LEDGER_VERSION);
     ask(&mut keeper, vec![open("one"), open("two")]);
     let granted = ask(&mut keeper, vec![acquire("one", 1), acquire("two", 1)]);
     let leases: Vec<u64> = granted.iter().map(|reply| reply.leases[0].id).collect();

@@ -6,6 +6,7 @@ mod election;
 mod layout;
 mod leadership;
 mod members;
+mod replicas;
 mod transactions;
 mod way;
 
@@ -46,6 +47,8 @@ pub struct EtcdSettings {
     pub certificate: Option<CertificateFiles>,
     /// A user of etcd, and the file with the password.
     pub user: Option<(String, PathBuf)>,
+    /// The newest version of ledgers that this process reads: that of this build. Tests stand for other builds with it.
+    pub ledger_version: u32,
     /// How long a silent leader stays the leader, in whole seconds.
     pub lease: Duration,
     /// How long one call may take. Several must fit into two thirds of the lease.
@@ -80,8 +83,8 @@ impl EtcdStore {
         let layout = Layout::new(&settings.prefix);
         let (leadership, end) = (Arc::new(Leadership::new()), Arc::new(Notify::new()));
         let members = Members::new(settings).map_err(file)?;
-        let election =
-            Election::new(settings, layout.leader(), Members::new(settings).map_err(file)?, Arc::clone(&leadership));
+        let members_of_election = Members::new(settings).map_err(file)?;
+        let election = Election::new(settings, &layout, members_of_election, Arc::clone(&leadership));
         let transactions = Transactions::new(layout, members, Arc::clone(&leadership));
         let (orders, asked) = mpsc::unbounded_channel();
         let told = Arc::clone(&end);
@@ -132,6 +135,17 @@ impl Store for EtcdStore {
 
     fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
         self.order(|answer| Order::Commit(changes.to_vec(), answer))
+    }
+
+    fn read_by_replicas(&self) -> u32 {
+        self.leadership.read_by_replicas()
+    }
+
+    fn stand_back(&mut self, why: &str) {
+        if !self.leadership.stands_back() {
+            tracing::error!(why, "this coordinator cannot read the ledgers, and lets another one lead");
+        }
+        self.leadership.stand_back();
     }
 }
 

@@ -25,6 +25,8 @@ struct SharedState {
     /// Which of two replicas leads.
     leader: usize,
     names: [String; 2],
+    /// The newest version of ledgers that all replicas read.
+    read_by_replicas: u32,
 }
 
 /// How a commit fails.
@@ -100,6 +102,11 @@ impl SharedStore {
     /// Where the two replicas are reached.
     pub fn name_replicas(&self, names: [String; 2]) {
         self.0.lock().names = names;
+    }
+
+    /// All replicas read ledgers up to this version.
+    pub fn replicas_read(&self, version: u32) {
+        self.0.lock().read_by_replicas = version;
     }
 
     /// Lets another replica lead.
@@ -185,5 +192,9 @@ impl Store for Replica {
     fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
         self.leads()?;
         self.store.commit(changes)
+    }
+
+    fn read_by_replicas(&self) -> u32 {
+        self.store.0.lock().read_by_replicas
     }
 }

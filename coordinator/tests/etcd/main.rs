@@ -5,6 +5,7 @@ mod access;
 mod cluster;
 mod lost;
 mod proxy;
+mod versions;
 
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use forebay_coordinator::suite::{check_leadership, check_mending, check_store};
 use forebay_coordinator::{EtcdSettings, EtcdStore, Store as _, StoreFault};
 use forebay_ledger::Change;
 use forebay_ledger_client::Address;
+use forebay_proto::LEDGER_VERSION;
 use forebay_proto::etcd::kv_client::KvClient;
 use forebay_proto::etcd::request_op::Request;
 use forebay_proto::etcd::{DeleteRangeRequest, KeyValue, RangeRequest, RequestOp, TxnRequest, TxnResponse};
@@ -35,6 +37,7 @@ fn settings(endpoints: &str, prefix: &str) -> EtcdSettings {
         authority: None,
         certificate: None,
         user: None,
+        ledger_version: LEDGER_VERSION,
         lease: Duration::from_secs(10),
         deadline: Duration::from_secs(2),
     }

@@ -8,6 +8,7 @@ use forebay_proto::v1::{AttendReply, AttendRequest, Caller, Cause, OpenRequest, 
 use prost::Message;
 
 use super::Ledger;
+use super::version;
 use super::workers::Worker;
 use crate::error::LedgerError;
 
@@ -140,6 +141,30 @@ impl Ledger {
         }
     }
 
+    /// Refuses a worker that does not understand the ledger any more.
+    ///
+    /// # Errors
+    /// The ledger has a newer version.
+    pub(crate) fn check_version(&self, request: &OpenRequest) -> Result<(), LedgerError> {
+        let (written, understood) = (self.version.written(), version::said(request.ledger_version));
+        if written <= understood {
+            return Ok(());
+        }
+        Err(LedgerError::SpecMismatch(format!(
+            "The run's ledger has version {written}, since all who had it could read that. Worker {:?} understands versions up \
+             to {understood}: upgrade Forebay on its node, or begin a new run.",
+            request.worker
+        )))
+    }
+
+    /// Lets the ledger rise to the newest version that its workers read, and all replicas of its coordinator.
+    pub(crate) fn agree_on_version(&mut self, read_by_replicas: u32) {
+        if read_by_replicas > self.version.written() {
+            let read = self.workers.roster().iter().map(|(_, worker)| worker.reads).min();
+            self.version.rise(read_by_replicas.min(read.unwrap_or(u32::MAX)));
+        }
+    }
+
     /// Registers a worker's incarnation. What an older one had is returned, and kept a while for its consumers.
     pub(crate) fn register(&mut self, request: &OpenRequest, now: u64) {
         let (worker, incarnation) = (request.worker.as_str(), request.incarnation);
@@ -157,7 +182,9 @@ impl Ledger {
         let (floor, has_workers) = (self.progress().floor, self.workers.roster().len() > 0);
         self.shares.may_come_back(&mut self.account, floor, has_workers);
         let (process, trainers) = (request.process.clone(), request.names_trainers.then(BTreeSet::new));
-        let known = Worker::new(incarnation, process, trainers, now);
+        let reads = version::said(request.ledger_version);
+        let mut known = Worker::new(incarnation, process, trainers, now);
+        known.reads = reads;
         let before = self.workers.replace(worker, known);
         let kept_until = now.saturating_add(self.terms.times().grace);
         let died = before.as_ref().is_none_or(|before| !before.ends_itself);

@@ -124,7 +124,10 @@ impl TaskDatasets {
         let lease_ttl_ms = self.times.lease_ttl;
         let (ledger, _) = self.tasks_of(registry, &name)?;
         if !worker.is_empty() {
-            ledger.register(&OpenRequest { worker, incarnation, process, ..OpenRequest::default() }, now);
+            ledger.register(
+                &OpenRequest { worker, incarnation, process, ledger_version: u32::MAX, ..OpenRequest::default() },
+                now,
+            );
         }
         Ok(RegisterTasksReply { ledger: name, task_size: ledger.lease_size(), lease_ttl_ms })
     }

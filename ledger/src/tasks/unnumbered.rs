@@ -9,7 +9,13 @@ pub(crate) const UNNUMBERED: u64 = 1;
 
 /// Makes such a worker known.
 pub(super) fn join(ledger: &mut Ledger, worker: &str, now: u64) {
-    let request = OpenRequest { worker: worker.to_owned(), incarnation: UNNUMBERED, ..OpenRequest::default() };
+    let request = OpenRequest {
+        worker: worker.to_owned(),
+        incarnation: UNNUMBERED,
+        // It knows tasks alone.
+        ledger_version: u32::MAX,
+        ..OpenRequest::default()
+    };
     ledger.register(&request, now);
 }
 

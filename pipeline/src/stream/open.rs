@@ -8,6 +8,7 @@ use forebay_delivery::{Delivery, DeliveryError, DeliveryTerms, NoRing, RingStart
 use forebay_ledger_client::{CallError, Handle};
 use forebay_pixels::{Dtype, Layout, Mosaics, Recipe, View};
 use forebay_plan::LastBatchPolicy;
+use forebay_proto::LEDGER_VERSION;
 use forebay_proto::v1::{LastHolder, OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use forebay_sources::{ReaderFolders, Source};
@@ -268,6 +269,7 @@ impl Opening {
             process: self.ledger.node.process.clone(),
             policies: Some(policies::of(&self.settings, self.dataset.source.len(), self.shared.pool.limits())),
             names_trainers: true,
+            ledger_version: LEDGER_VERSION,
         }
     }
 }

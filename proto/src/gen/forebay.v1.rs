@@ -194,6 +194,9 @@ pub struct OpenRequest {
     /// The worker's Attend requests name its trainers. Otherwise, any number of trainers may have seen what it leases.
     #[prost(bool, tag = "60")]
     pub names_trainers: bool,
+    /// The newest version of ledgers that the worker understands (StoredHead.version). 0: 4, of builds that did not say it.
+    #[prost(uint32, tag = "70")]
+    pub ledger_version: u32,
 }
 /// How the workers of a ledger treat an epoch's end and bad records (semantics rule 41).
 #[allow(clippy::all)]
@@ -4973,7 +4976,8 @@ pub mod control_server {
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StoredHead {
-    /// Layout of all documents of this ledger: 4 is written, and 1 to 3 are read.
+    /// Layout of all documents of this ledger: 4 is written, and 1 to 3 are read. It rises when all who have the ledger read the
+    /// next one, and never falls.
     #[prost(uint32, tag = "1")]
     pub version: u32,
     #[prost(message, optional, tag = "2")]
@@ -5170,6 +5174,9 @@ pub struct StoredWorker {
     /// The trainers that are attached there.
     #[prost(fixed64, repeated, tag = "61")]
     pub trainers: ::prost::alloc::vec::Vec<u64>,
+    /// The newest version of ledgers that it understands. 0: 4, of builds that did not say it.
+    #[prost(uint32, tag = "70")]
+    pub ledger_version: u32,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]

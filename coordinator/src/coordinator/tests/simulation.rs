@@ -33,6 +33,7 @@ const STORM: Setting = Setting {
     only_kills: false,
     killers: 0,
     is_late: false,
+    is_upgraded: false,
 };
 /// Two slow daemons with large leases, which die with them again and again.
 const DEADLY: Setting =
@@ -45,6 +46,8 @@ const LARGE: Setting =
 /// Daemons that are killed again and again while their trainers live.
 const KILLS: Setting = Setting { records: 120, epochs: 2, storm: 20_000, only_kills: true, ..STORM };
 
+/// A cluster that is upgraded half-way in a storm, and then as a whole.
+const UPGRADE: Setting = Setting { is_upgraded: true, ..STORM };
 /// Records that end daemons, in a storm.
 const POISON: Setting = Setting { records: 120, epochs: 2, killers: 3, ..STORM };
 /// The same while nothing else happens but kills, and all daemons start again only after their leases have expired.
@@ -117,6 +120,22 @@ fn rule_9_whatever_happens_to_a_cluster_only_what_ends_processes_is_in_quarantin
         }
         assert!(ended > 0, "no record has ended a daemon");
     }
+}
+
+#[test]
+fn rule_18_whatever_happens_to_a_cluster_that_is_upgraded_half_way_the_build_before_may_lead_and_nothing_is_lost() {
+    let mut elections = 0;
+    for seed in seeds() {
+        let tale = run(seed, UPGRADE, Fault::None)
+            .unwrap_or_else(|violation| panic!("{violation}\nTo repeat it: FOREBAY_SIMULATION_SEED={seed}"));
+        elections += tale.elections;
+    }
+    assert!(elections > 0, "one build leads all the time");
+}
+
+#[test]
+fn a_version_that_a_replica_does_not_read_is_found() {
+    assert_eq!(broken_by(Fault::WritesNewestVersion, UPGRADE), Invariant::Durable);
 }
 
 #[test]

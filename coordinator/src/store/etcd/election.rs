@@ -13,8 +13,10 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 use super::EtcdSettings;
+use super::layout::Layout;
 use super::leadership::{Lead, Leadership, boot_time, sure_until};
 use super::members::{CallFault, Members};
+use super::replicas::Replicas;
 use super::transactions::{equal, operation};
 
 /// Most time between two checks of the leader.
@@ -30,11 +32,14 @@ pub(super) struct Election {
     key: String,
     advertise: String,
     ttl: Duration,
+    replicas: Replicas,
 }
 
 impl Election {
-    pub(super) fn new(settings: &EtcdSettings, key: String, members: Members, leadership: Arc<Leadership>) -> Self {
-        Self { members, leadership, key, advertise: settings.advertise.clone(), ttl: settings.lease }
+    pub(super) fn new(settings: &EtcdSettings, layout: &Layout, members: Members, leadership: Arc<Leadership>) -> Self {
+        let replicas = Replicas::new(layout.replicas(), &settings.advertise, settings.ledger_version);
+        let (key, advertise) = (layout.leader(), settings.advertise.clone());
+        Self { members, leadership, key, advertise, ttl: settings.lease, replicas }
     }
 
     /// Runs until `end` is notified. Then it gives up the leadership, so that another process may lead at once.
@@ -57,6 +62,10 @@ impl Election {
                     if self.leadership.lead().is_none() {
                         sleep(LOOK.min(self.ttl / 10)).await;
                     }
+                }
+                Some(lead) if self.leadership.stands_back() => {
+                    self.leadership.lost(lead.term, "this process cannot read the ledgers");
+                    self.give_up(lead.lease).await;
                 }
                 Some(lead) => {
                     sleep(lead.ttl / 3).await;
@@ -89,15 +98,31 @@ impl Election {
         if !self.members.call(async |way| way.keep_alive(lead.lease).await).await? {
             return Ok(false);
         }
+        self.ask_replicas().await;
         let own = |found: &KeyValue| u64::try_from(found.create_revision) == Ok(lead.term);
         Ok(self.look().await?.is_some_and(|found| own(&found)))
     }
 
-    /// Looks up the leader, and tries to lead if there is none.
+    /// What all replicas read. If that cannot be told now, what was told last holds.
+    async fn ask_replicas(&mut self) {
+        match self.replicas.read_by_all(&mut self.members).await {
+            Ok(version) => self.leadership.replicas_read(version),
+            Err(fault) => tracing::debug!(why = fault.words(), "the replicas are not known"),
+        }
+    }
+
+    /// Says what this replica reads, looks up the leader, and tries to lead if there is none.
     async fn campaign(&mut self) {
-        match self.look().await {
+        let looked = match self.replicas.announce(&mut self.members).await {
+            Ok(()) => self.look().await,
+            Err(fault) => Err(fault),
+        };
+        match looked {
             Err(fault) => self.leadership.fails(fault.words()),
             Ok(Some(found)) => self.follow(&found),
+            Ok(None) if self.leadership.stands_back() => {
+                self.leadership.follows(None, "this process cannot read the ledgers".to_owned());
+            }
             Ok(None) => {
                 if let Err(fault) = self.try_to_lead().await {
                     self.leadership.fails(fault.words());
@@ -126,6 +151,7 @@ impl Election {
         };
         match term.and_then(|term| u64::try_from(term).ok()) {
             Some(term) => {
+                self.ask_replicas().await;
                 tracing::info!(term, "this process begins to lead");
                 self.leadership.leads(Lead { term, lease, ttl, until: sure_until(asked, ttl) });
             }

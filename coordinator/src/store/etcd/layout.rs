@@ -66,6 +66,11 @@ impl Layout {
         format!("{}/leader", self.prefix)
     }
 
+    /// What the keys begin with by which replicas say what they read.
+    pub(super) fn replicas(&self) -> String {
+        format!("{}/replicas/", self.prefix)
+    }
+
     pub(super) fn head(&self) -> String {
         format!("{}/head", self.prefix)
     }

@@ -1,6 +1,7 @@
 //! Whether this process leads, and until when that is sure. Two tasks and the store itself use it.
 
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
@@ -24,7 +25,14 @@ pub(super) struct Lead {
 #[derive(Debug)]
 pub(super) struct Leadership {
     lead: Mutex<Result<Lead, Follows>>,
+    /// The newest version of ledgers that all replicas read, as of the last look; 0 before the first.
+    read_by_replicas: AtomicU32,
+    /// When this process last found ledgers that it cannot read.
+    stood_back: Mutex<Option<Instant>>,
 }
+
+/// How long a process that cannot read the ledgers does not try to lead.
+const STANDS_BACK: Duration = Duration::from_secs(60);
 
 /// Why it does not lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +46,28 @@ struct Follows {
 impl Leadership {
     pub(super) fn new() -> Self {
         let why = "etcd was not asked yet".to_owned();
-        Self { lead: Mutex::new(Err(Follows { leader: None, why, fails: false })) }
+        let lead = Mutex::new(Err(Follows { leader: None, why, fails: false }));
+        Self { lead, read_by_replicas: AtomicU32::new(0), stood_back: Mutex::new(None) }
+    }
+
+    /// The newest version of ledgers that all replicas read; 0 while that is not known.
+    pub(super) fn read_by_replicas(&self) -> u32 {
+        self.read_by_replicas.load(Ordering::Relaxed)
+    }
+
+    /// The replicas were asked.
+    pub(super) fn replicas_read(&self, version: u32) {
+        self.read_by_replicas.store(version, Ordering::Relaxed);
+    }
+
+    /// This process cannot read the ledgers.
+    pub(super) fn stand_back(&self) {
+        *self.stood_back.lock() = Some(Instant::now());
+    }
+
+    /// Whether it lets others lead.
+    pub(super) fn stands_back(&self) -> bool {
+        self.stood_back.lock().is_some_and(|since| since.elapsed() < STANDS_BACK)
     }
 
     /// The term, as long as it is sure that no other process leads.

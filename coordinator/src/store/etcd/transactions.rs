@@ -288,7 +288,7 @@ fn revision_of(header: Option<ResponseHeader>) -> i64 {
 }
 
 /// The first key that does not begin with this one, which ends in a slash.
-fn behind(start: &str) -> Vec<u8> {
+pub(super) fn behind(start: &str) -> Vec<u8> {
     let mut end = start.as_bytes().to_vec();
     if let Some(last) = end.last_mut() {
         *last += 1;

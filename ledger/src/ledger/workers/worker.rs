@@ -7,6 +7,7 @@ use forebay_proto::v1::{StoredLease, StoredWorker, WorkerProcess};
 
 use super::expired::ExpiredPositions;
 use super::replies::Replies;
+use crate::ledger::version;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,8 @@ pub(in crate::ledger) struct Worker {
     pub(super) expired: ExpiredPositions,
     /// The numbers of its trainers. `None`: it does not name them.
     pub(in crate::ledger) trainers: Option<BTreeSet<u64>>,
+    /// The newest version of ledgers that it understands.
+    pub(in crate::ledger) reads: u32,
     /// It has seen the replies below this number: an earlier command is not applied any more (semantics rule 34).
     pub(in crate::ledger) unseen: u64,
     /// Its trainers wait for the end of an epoch of which others have the last positions. Not stored.
@@ -55,6 +58,7 @@ impl Worker {
             expired: self.expired.stored(),
             names_trainers: self.trainers.is_some(),
             trainers: self.trainers.iter().flatten().copied().collect(),
+            ledger_version: self.reads,
         }
     }
 
@@ -69,6 +73,7 @@ impl Worker {
             ends_itself: stored.ends_itself,
             expired: ExpiredPositions::of(&stored.expired),
             trainers: stored.names_trainers.then(|| stored.trainers.into_iter().collect()),
+            reads: version::said(stored.ledger_version),
             waits: false,
             heard: now,
         }

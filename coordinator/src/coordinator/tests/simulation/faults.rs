@@ -31,6 +31,8 @@ pub(super) enum Fault {
     DelayedCopyApplied,
     /// What a worker had is forgotten when its leases expire.
     ForgetsExpired,
+    /// A coordinator writes the newest version of ledgers that it reads, although another one does not read it.
+    WritesNewestVersion,
 }
 
 /// Number of the command Acquire in stored replies.
@@ -125,5 +127,9 @@ impl Store for SpoiledStore {
             std::mem::swap(&mut self.owed, &mut changes);
         }
         self.inner.commit(&changes)
+    }
+
+    fn read_by_replicas(&self) -> u32 {
+        if self.fault == Fault::WritesNewestVersion { u32::MAX } else { self.inner.read_by_replicas() }
     }
 }

@@ -18,6 +18,8 @@ pub(super) const TIMES: Times = Times { lease_ttl: 6_000, grace: 800, task: 6_00
 pub(super) struct Server {
     number: usize,
     fault: Fault,
+    /// The newest version of ledgers that it reads.
+    pub(super) ledger_version: u32,
     keeper: Option<Keeper<SpoiledStore>>,
     /// What has come, and waits for the next turn.
     inbox: Vec<Message>,
@@ -26,8 +28,8 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(number: usize, fault: Fault) -> Self {
-        Self { number, fault, keeper: None, inbox: Vec::new(), is_called: false }
+    pub(super) fn new(number: usize, fault: Fault, ledger_version: u32) -> Self {
+        Self { number, fault, ledger_version, keeper: None, inbox: Vec::new(), is_called: false }
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -36,7 +38,7 @@ impl Server {
 
     pub(super) fn start(&mut self, store: &SharedStore, now: &Arc<AtomicU64>) {
         let store = SpoiledStore::new(store.replica(self.number), self.fault);
-        self.keeper = Some(keeper(store, now, TIMES));
+        self.keeper = Some(keeper(store, now, TIMES, self.ledger_version));
     }
 
     pub(super) fn kill(&mut self) {

@@ -1,5 +1,10 @@
 //! What a simulation is of, and what has happened in it.
 
+use forebay_proto::LEDGER_VERSION;
+
+/// The version of ledgers that a later build reads and writes.
+pub(super) const NEXT_VERSION: u32 = LEDGER_VERSION + 1;
+
 /// What a simulation is of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
@@ -18,9 +23,16 @@ pub(super) struct Setting {
     pub(super) killers: u64,
     /// A daemon that such a record ends starts again only after its leases have expired.
     pub(super) is_late: bool,
+    /// The second coordinator is of the build before, until nothing happens any more.
+    pub(super) is_upgraded: bool,
 }
 
 impl Setting {
+    /// The newest version of ledgers that the second coordinator reads at first.
+    pub(super) fn version_of_second(&self) -> u32 {
+        if self.is_upgraded { LEDGER_VERSION } else { NEXT_VERSION }
+    }
+
     /// Trainers are back at the next daemon before the leases of the last one expire: nothing is lost, and it starts soon.
     pub(super) fn outlives(&self) -> bool {
         self.only_kills && !self.is_late

@@ -18,7 +18,7 @@ use super::faults::{Fault, narrow_order};
 use super::network::{Direction, Network, Trouble};
 use super::observer::Observer;
 use super::server::{Server, TIMES};
-use super::setting::{Setting, Tale};
+use super::setting::{NEXT_VERSION, Setting, Tale};
 use super::trainer::SimulatedTrainer;
 use super::wire::{Answer, Message};
 use crate::suite::{CommitFailure, Invariant, Place, Random, SharedStore, Violation};
@@ -84,6 +84,7 @@ impl World {
             lease_size: setting.lease_size,
             epochs: setting.epochs,
             names_trainers: true,
+            ledger_version: NEXT_VERSION,
             ..OpenRequest::default()
         };
         let order = |of: Plan| -> Box<dyn Fn(Place) -> u64> {
@@ -110,7 +111,7 @@ impl World {
             network: Network::new(setting.storm == 0 || setting.outlives()),
             store: SharedStore::default(),
             leader: 0,
-            servers: (0..2).map(|number| Server::new(number, fault)).collect(),
+            servers: vec![Server::new(0, fault, NEXT_VERSION), Server::new(1, fault, setting.version_of_second())],
             stalled: [0; 2],
             daemons: Vec::new(),
             trainers: BTreeMap::new(),
@@ -119,6 +120,7 @@ impl World {
             is_calm: setting.storm == 0,
             tale: Tale::default(),
         };
+        world.store.replicas_read(setting.version_of_second());
         world.store.name_replicas(["http://first:1", "http://second:1"].map(str::to_owned));
         for server in 0..2 {
             world.start_server(server);
@@ -135,7 +137,9 @@ impl World {
     /// Lets everything happen until all epochs are over.
     pub(super) fn run(mut self) -> Result<Tale, Violation> {
         let until = self.setting.storm + self.setting.calm;
-        while !(self.is_calm && self.observer.is_over() && self.everybody_knows()) {
+        // All coordinators read the next version by then.
+        let is_upgraded = |world: &Self| world.observer.stored.head.version == NEXT_VERSION;
+        while !(self.is_calm && self.observer.is_over() && self.everybody_knows() && is_upgraded(&self)) {
             let ((at, _), event) = self.events.pop_first().expect("coordinators have turns for ever");
             Invariant::Ends.check(at < until, || {
                 format!("the epochs go on after {until} ms: {:?}; {:#?}", self.observer.stored.leases, self.daemons)
@@ -160,7 +164,7 @@ impl World {
 
     /// The ledger's own account, and that it names what was seen twice.
     fn check_audit(&mut self) -> Result<(), Violation> {
-        let ledgers = Ledgers::load(&self.store.documents(), TIMES, 0);
+        let ledgers = Ledgers::load_up_to(NEXT_VERSION, &self.store.documents(), TIMES, 0);
         let mut ledgers = ledgers.map_err(|why| Violation { invariant: Invariant::Durable, what: why.to_string() })?;
         let reply = ledgers.get("run/train/all").expect("the ledger").audit(0);
         let epochs = audit(&reply, |_| ()).expect("a spec");
@@ -268,6 +272,9 @@ impl World {
         }
         if self.store.commits() > before || !answered.is_empty() {
             self.observer.turned(&answered, &self.store.documents(), &self.daemons)?;
+            let (written, second) = (self.observer.stored.head.version, self.servers[1].ledger_version);
+            Invariant::Durable
+                .check(written <= second, || format!("version {written}; a replica reads up to {second}"))?;
         }
         // A coordinator may be killed between a commit and its replies.
         if !self.is_calm && !answered.is_empty() && self.random.once_in(400) {
@@ -377,6 +384,11 @@ impl World {
         self.is_calm = true;
         self.network.heal();
         self.stalled = [0; 2];
+        if self.setting.is_upgraded {
+            self.kill_server(1);
+            self.servers[1].ledger_version = NEXT_VERSION;
+            self.store.replicas_read(NEXT_VERSION);
+        }
         self.daemons.iter_mut().for_each(|daemon| daemon.stopped_until = 0);
         (0..2).for_each(|server| self.start_server(server));
         for worker in 0..self.setting.workers {
