@@ -32,6 +32,14 @@ impl TokenFile {
         Ok(Self(Reread::new(vec![file.to_owned()], move || Token::read(&path))?))
     }
 
+    /// Checks what is in a file, if this process can read it. Who else can is not checked.
+    ///
+    /// # Errors
+    /// The file has no token.
+    pub fn check_content(file: &Path) -> Result<(), SecretError> {
+        read(file).map_or(Ok(()), |content| Token::parse(file, content).map(drop))
+    }
+
     /// Adds the token to what a request carries.
     pub(crate) fn sign(&self, metadata: &mut MetadataMap) {
         metadata.insert(HEADER, self.0.now().header.clone());
@@ -57,9 +65,15 @@ impl TokenFile {
 impl Token {
     fn read(file: &Path) -> Result<Self, SecretError> {
         check_closed(file)?;
-        let wrong =
-            || SecretError::new(file, format!("a token is one line of at least {SHORTEST} printable ASCII characters"));
-        let text = String::from_utf8(read(file)?).map_err(|_| wrong())?;
+        Self::parse(file, read(file)?)
+    }
+
+    fn parse(file: &Path, content: Vec<u8>) -> Result<Self, SecretError> {
+        let wrong = || {
+            let what = format!("a token is one line of at least {SHORTEST} printable ASCII characters without spaces");
+            SecretError::new(file, what)
+        };
+        let text = String::from_utf8(content).map_err(|_| wrong())?;
         let token = text.trim();
         if token.len() < SHORTEST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(wrong());

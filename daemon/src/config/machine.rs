@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use forebay_ledger_client::TokenFile;
 use forebay_pipeline::ByteSize;
 use forebay_pipeline::settings::{Mode, Numa};
 use forebay_printable::printable;
@@ -41,6 +42,9 @@ pub(super) fn missing(config: &Config, environment: &Environment) -> Vec<Mistake
         ];
         for (key, file) in files.into_iter().filter_map(|(key, file)| Some((key, file?))) {
             found.path(format!("coordinator.{key}"), file);
+        }
+        if let Some(Err(error)) = remote.token.as_deref().map(TokenFile::check_content) {
+            found.add("coordinator.token_file", format!("is wrong: {error}."));
         }
     }
     found.0
@@ -180,6 +184,23 @@ mod tests {
         ] {
             assert!(said.contains(words), "{words:?} is not in:\n{said}");
         }
+    }
+
+    #[test]
+    fn rule_25_a_file_without_a_token_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        let text =
+            format!("[coordinator]\nendpoint = \"http://127.0.0.1:7171\"\ntoken_file = \"{}\"\n", file.display());
+        std::fs::write(&file, "a token of four words\n").unwrap();
+        let said_of_words = said(&text);
+        assert!(
+            said_of_words.contains("line 3: coordinator.token_file: is wrong: ")
+                && said_of_words.contains("without spaces."),
+            "{said_of_words}"
+        );
+        std::fs::write(&file, "a-token-of-four-words\n").unwrap();
+        assert_eq!(said(&text), "");
     }
 
     #[test]
