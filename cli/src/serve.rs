@@ -6,10 +6,10 @@ use std::env;
 use std::path::PathBuf;
 
 use forebay_daemon::config::{Config, Environment, parse_lanes};
-use forebay_daemon::serve::{self, EndedBy};
-use forebay_daemon::start_logs;
+use forebay_daemon::serve::{self, EndedBy, ServeError};
+use forebay_daemon::{DaemonError, start_logs};
 use forebay_pipeline::settings::Lanes;
-use forebay_pipeline::{ByteSize, TOLD, threads};
+use forebay_pipeline::{ByteSize, PoolsError, TOLD, threads};
 
 use self::elasticdl::JobArgs;
 use crate::failure::Failure;
@@ -70,7 +70,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     };
     // Tasks that still run may wait for ever, on a file system that hangs for example, so this does not wait for them.
     runtime.shutdown_background();
-    served.map_err(|error| Failure::Failed(error.to_string()))
+    served.map_err(|error| match error {
+        // The Loader starts its daemon again after any other end, and this one would come again.
+        ServeError::Daemon(DaemonError::Pools(PoolsError::Lane(missing))) if args.private => {
+            Failure::Usage(missing.to_string())
+        }
+        error => Failure::Failed(error.to_string()),
+    })
 }
 
 fn configuration(args: &ServeArgs) -> Result<Config, Failure> {

@@ -30,10 +30,15 @@ def test_lanes_of_a_gpu_give_the_pixels_of_the_cpu(jpegs):
         assert (everything(jpegs, lanes=lanes) == expected).all(), lanes
 
 
-def test_lanes_that_are_named_have_to_be_right(decoding_gpu, jpegs):
+def test_lanes_that_are_named_have_to_be_right(decoding_gpu, jpegs, binary, tmp_path, monkeypatch):
     decoding_gpu.set_for_daemons(Wrong=1)
-    with pytest.raises(AttachError, match='names "hardware"'):
+    starts, counting = tmp_path / "starts", tmp_path / "counting"
+    counting.write_text(f'#!/bin/sh\necho start >>"{starts}"\nexec "{binary}" "$@"\n')
+    counting.chmod(0o700)
+    monkeypatch.setenv("FOREBAY_BIN", str(counting))
+    with pytest.raises(SettingsError, match='names "hardware"'):
         everything(jpegs, lanes=["hardware"])
+    assert starts.read_text() == "start\n", "another start would not help"
     assert len(everything(jpegs, lanes="auto")) == 12, "and auto goes on without one that is wrong"
 
 
