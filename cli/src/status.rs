@@ -18,7 +18,7 @@ use crate::daemon::{Client, Daemon, duration};
 use crate::failure::Failure;
 use crate::json;
 use crate::remote::{Coordinator, CoordinatorArgs};
-use crate::verdict::{Shares, Verdict, earlier};
+use crate::verdict::{StageShares, Verdict};
 use cluster::Cluster;
 use ledgers::LedgersReport;
 use quarantine::Quarantine;
@@ -176,11 +176,9 @@ fn of_coordinator(args: &StatusArgs, coordinator: &Coordinator) -> Result<(), Fa
 
 /// Since the daemon's earlier reading, or since the stream was opened if that was later.
 fn verdict(reply: &StatusReply, stream: &StreamStatus) -> Verdict {
-    let (daemon, nothing) = (StatusReply::default(), StreamStatus::default());
+    let daemon = StatusReply::default();
     let before = reply.earlier.as_deref().unwrap_or(&daemon);
-    let was = earlier(before, stream).unwrap_or(&nothing);
-    let time = Duration::from_millis(stream.open_ms.saturating_sub(was.open_ms));
-    Verdict::of((before, reply), stream, Shares::measured(was, stream, time), None)
+    Verdict::of((before, reply), stream, StageShares::since(before, stream), None)
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! checks.
 
 mod connections;
-mod earlier;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -12,9 +11,8 @@ use forebay_ledger_client::CallError;
 use forebay_pipeline::Stream;
 use forebay_proto::v1::control_server::{Control, ControlServer};
 use forebay_proto::v1::{
-    ClosedStream, DecoderStatus, LedgerOutage, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, ReloadReply,
-    ReloadRequest, RenewRunReply, RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest,
-    StreamQuarantine,
+    ClosedStream, LedgerOutage, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, ReloadReply, ReloadRequest,
+    RenewRunReply, RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest, StreamQuarantine,
 };
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
@@ -26,8 +24,8 @@ use tonic_health::ServingStatus;
 use crate::connection::SIGN_OF_LIFE;
 use crate::daemon::Daemon;
 use crate::descriptors::Shares;
+use crate::earlier::{Earlier, decoders};
 use crate::socket_name::SocketName;
-use earlier::Earlier;
 
 /// Name of the control socket in the folder of sockets.
 pub const SOCKET: &str = "control.sock";
@@ -92,15 +90,19 @@ impl ControlEndpoint {
     }
 }
 
-/// Serves the control socket until it is cancelled. `ring` is the trainers' socket, for the status.
+/// Serves the control socket until it is cancelled, and keeps `earlier` current. `ring` is the trainers' socket, for the status.
 ///
 /// # Errors
 /// The socket broke.
-pub(crate) async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: PathBuf) -> std::io::Result<()> {
+pub(crate) async fn serve(
+    daemon: Arc<Daemon>,
+    endpoint: ControlEndpoint,
+    ring: PathBuf,
+    earlier: Arc<Earlier>,
+) -> std::io::Result<()> {
     let ControlEndpoint { listener, name: _name } = endpoint;
     let (reporter, health) = tonic_health::server::health_reporter();
     let (ready, watched) = (Arc::clone(&daemon), Arc::clone(&daemon));
-    let earlier = Arc::<Earlier>::default();
     let readiness = async move {
         for status in [ServingStatus::NotServing, ServingStatus::Serving] {
             for service in ["", ControlServer::<Service>::NAME] {
@@ -209,11 +211,6 @@ impl Control for Service {
         self.is_service()?;
         self.daemon.reload().await.map(Response::new).map_err(|error| refused(&error))
     }
-}
-
-/// Pictures by who decoded them on the CPU.
-fn decoders(daemon: &Daemon) -> Vec<DecoderStatus> {
-    daemon.shared().decoded().map(|(name, pictures)| DecoderStatus { name: name.into(), pictures }).collect()
 }
 
 /// What was asked for was not done.

@@ -3,6 +3,7 @@
 mod accept;
 mod kept;
 mod master;
+mod observed;
 mod place;
 mod reflection;
 mod refusals;
@@ -16,10 +17,8 @@ use forebay_coordinator::{
     Coordinator, CoordinatorSettings, LedgerService, SnapshotError, StartError, StoreError, monotonic_clock,
 };
 use forebay_ledger_client::{CertificateFiles, Handle, SecretError, ServerTls, TokenFile};
-use forebay_pipeline::{Metric, Registry, Samples};
 use forebay_printable::printable;
 use forebay_proto::v1::ledger_server::LedgerServer;
-use forebay_proto::v1::{LedgerStatus, ListLedgersRequest};
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio_stream::wrappers::ReceiverStream;
@@ -39,7 +38,8 @@ use crate::daemon::ledgers::NoFolder;
 use crate::descriptors;
 use crate::service_manager::{notify, watch};
 use crate::signals::{EndedBy, Signals};
-use crate::telemetry::{EndpointError, MetricsEndpoint, process};
+use crate::telemetry::{EndpointError, MetricsEndpoint};
+use observed::CoordinatorObserved;
 
 /// What a coordinator is started with.
 #[derive(Clone, Debug)]
@@ -148,8 +148,6 @@ const AT_ONCE: usize = 256;
 const FAREWELL: Duration = Duration::from_secs(4);
 /// How long its store may take to close, which includes giving up the leadership in etcd.
 const CLOSING: Duration = Duration::from_secs(3);
-/// How old metrics may be.
-const GAUGES: Duration = Duration::from_secs(1);
 
 /// The name that health checks give the ledgers' service.
 const SERVICE: &str = LedgerServer::<LedgerService>::NAME;
@@ -183,9 +181,9 @@ pub async fn coordinate(settings: CoordinateSettings, environment: Environment) 
     let (connections, doors) = accept::listen(&settings.listen, tls).await?;
     let master = master::serve(&settings.master, handle.clone()).await?;
 
-    let registry = Arc::new(Registry::default());
-    let gauges = tokio::spawn(keep_gauges(handle.clone(), Arc::clone(&registry)));
-    let metrics = metrics.map(|metrics| tokio::spawn(metrics.serve(registry, || std::future::ready(()))));
+    let observed = Arc::new(CoordinatorObserved::new(handle.clone()));
+    let metrics = metrics.map(|metrics| tokio::spawn(metrics.serve(Arc::clone(&observed))));
+    let gauges = tokio::spawn(async move { observed.keep().await });
     let watchdog = tokio::spawn(watch());
     let snapshots = snapshots.map(|(file, every)| tokio::spawn(snapshots::keep(handle.clone(), file, every)));
     let (reporter, health) = tonic_health::server::health_reporter();
@@ -252,81 +250,6 @@ async fn report_health(handle: Handle, reporter: HealthReporter) {
         reporter.set_service_status(SERVICE, status).await;
         if outage.changed().await.is_err() {
             return;
-        }
-    }
-}
-
-/// Whether this coordinator can write the ledgers, or another one leads: that needs no attention.
-fn is_writable(handle: &Handle) -> bool {
-    handle.outage().borrow().as_ref().is_none_or(|outage| outage.follows)
-}
-
-async fn keep_gauges(handle: Handle, registry: Arc<Registry>) {
-    let mut tick = tokio::time::interval(GAUGES);
-    loop {
-        tick.tick().await;
-        let mut samples = Samples::default();
-        process(&mut samples);
-        samples.level(Metric::LedgerWritable, &[], is_writable(&handle).into());
-        let (mut after, mut more) = (String::new(), true);
-        while more {
-            // The coordinator may have thousands of workers, and answers no other call during a list.
-            let request = ListLedgersRequest { after, without_workers: true };
-            let Ok(page) = handle.call(request).await else { break };
-            page.ledgers.iter().for_each(|ledger| show(ledger, &mut samples));
-            after = page.ledgers.last().map(|ledger| ledger.name.clone()).unwrap_or_default();
-            more = page.more;
-        }
-        registry.replace(samples);
-    }
-}
-
-fn show(ledger: &LedgerStatus, samples: &mut Samples) {
-    let of = [("ledger", ledger.name.as_str())];
-    samples.level(Metric::LedgerWorkers, &of, ledger.worker_count);
-    samples.level(Metric::LedgerLeased, &of, ledger.leased);
-    samples.level(Metric::LedgerReturned, &of, ledger.returned);
-    samples.counter(Metric::LedgerDelivered, &of, ledger.delivered);
-    samples.counter(Metric::LedgerQuarantined, &of, ledger.quarantined);
-    samples.counter(Metric::LedgerLateReports, &of, ledger.late_reports);
-}
-
-#[cfg(test)]
-mod tests {
-    use forebay_coordinator::Store;
-    use forebay_ledger::Change;
-
-    use super::*;
-
-    /// A store that this process does not lead.
-    struct Unled(fn() -> StoreError);
-
-    impl Store for Unled {
-        fn term(&mut self) -> Result<u64, StoreError> {
-            Err((self.0)())
-        }
-
-        fn commands_at_once(&self) -> usize {
-            1
-        }
-
-        fn load(&mut self, _prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-            Err((self.0)())
-        }
-
-        fn commit(&mut self, _changes: &[Change]) -> Result<(), StoreError> {
-            Err((self.0)())
-        }
-    }
-
-    #[test]
-    fn a_coordinator_that_follows_another_one_needs_no_attention_and_one_that_finds_no_leader_does() {
-        let follows = || StoreError::new("Asking", "b leads").not_leader(Some("http://b:1".to_owned()));
-        let fails = || StoreError::new("Asking", "no answer");
-        for (error, is_well) in [(follows as fn() -> StoreError, true), (fails, false)] {
-            let handle = Coordinator::start(Unled(error), monotonic_clock(), CoordinatorSettings::default()).unwrap();
-            assert!(handle.outage().borrow().is_some(), "it does not serve");
-            assert_eq!(is_writable(&handle), is_well);
         }
     }
 }

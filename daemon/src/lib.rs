@@ -11,6 +11,7 @@ pub mod coordinate;
 mod daemon;
 mod descriptors;
 mod door;
+mod earlier;
 mod folder;
 mod group;
 mod registry;
@@ -20,6 +21,7 @@ mod signals;
 mod socket_name;
 pub mod suspects;
 mod telemetry;
+pub mod verdict;
 
 pub use daemon::ledgers::{LEDGERS, LedgersError, forget_run};
 pub use daemon::{DEFAULT_RUN, DaemonError, OpenError, open_dataset};

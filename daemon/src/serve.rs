@@ -1,12 +1,14 @@
 //! Runs a daemon from start to end. It starts the sockets first, then the streams, then the work, and stops them in
 //! reverse order.
 
+mod observed;
+
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_pipeline::{Metric, Registry, Samples, threads};
+use forebay_pipeline::threads;
 use forebay_proto::v1::ClosedStream;
 use forebay_ring::{BindError, Listener, Socket, inherited};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -21,13 +23,15 @@ use tokio::task::{JoinError, JoinHandle};
 use crate::config::{Config, Environment};
 use crate::daemon::ledgers::{LEDGERS, Ledgers, LedgersError, NoFolder, ledgers_folder};
 use crate::daemon::{Daemon, DaemonError, DaemonKind};
+use crate::earlier::Earlier;
 use crate::folder::{self, FolderError, Whose};
 use crate::registry::Registration;
 use crate::service_manager::{notify, watch};
 pub use crate::signals::EndedBy;
 use crate::signals::{Signals, listen};
-use crate::telemetry::{EndpointError, MetricsEndpoint, process};
+use crate::telemetry::{EndpointError, MetricsEndpoint};
 use crate::{control, descriptors, door, group};
+use observed::{PrivateObserved, ServiceObserved};
 
 /// Name of the trainers' socket in the folder of sockets.
 pub const SOCKET: &str = "forebay.sock";
@@ -115,10 +119,12 @@ pub async fn service(
 
     // Trainers are let in before all streams are open: one whose dataset does not answer holds up no other.
     let mut door = tokio::spawn(door::listen(Arc::clone(&daemon), listener));
-    let mut control = tokio::spawn(control::serve(Arc::clone(&daemon), control, path.clone()));
-    let registry = Arc::new(Registry::default());
-    let gauges = tokio::spawn(keep_gauges(Arc::clone(&daemon), Arc::clone(&registry)));
-    let metrics = tokio::spawn(metrics.serve(registry, || std::future::ready(())));
+    let earlier = Arc::<Earlier>::default();
+    let mut control = tokio::spawn(control::serve(Arc::clone(&daemon), control, path.clone(), Arc::clone(&earlier)));
+    let observed = Arc::new(ServiceObserved::new(Arc::clone(&daemon), earlier, place.folder.join(control::SOCKET)));
+    let kept = Arc::clone(&observed);
+    let gauges = tokio::spawn(async move { kept.keep().await });
+    let metrics = tokio::spawn(metrics.serve(Arc::clone(&observed)));
     let watchdog = tokio::spawn(watch());
     let reloads = tokio::spawn(reload(Arc::clone(&daemon), hangups));
 
@@ -129,6 +135,7 @@ pub async fn service(
         ended = &mut control => broke("the control socket broke", ended),
     };
     let drain = daemon.config().drain_timeout;
+    observed.say_ending();
     tracing::info!(cause, seconds = drain.as_secs(), "draining: trainers may finish what they hold");
     let ((), ended) = tokio::join!(notify(NotifyState::Stopping), end(&daemon, drain, &mut signals));
     stop(door).await;
@@ -251,7 +258,7 @@ pub async fn private(socket: i32, config: Config, environment: Environment) -> R
     end(&daemon, Duration::ZERO, &mut signals).await
 }
 
-/// Lets the user's commands ask a private daemon how it is. Its metrics are made when they are read.
+/// Lets the user's commands ask a private daemon how it is.
 async fn be_asked(daemon: Arc<Daemon>, sockets: PathBuf, loader: u32) {
     let (registration, control, metrics) = match Registration::of(&sockets, loader) {
         Ok(entered) => entered,
@@ -261,14 +268,14 @@ async fn be_asked(daemon: Arc<Daemon>, sockets: PathBuf, loader: u32) {
         }
     };
     tracing::debug!(folder = %registration.folder().display(), "commands find this private daemon here");
-    let registry = Arc::new(Registry::default());
-    let refresh = || async { registry.replace(gauges(&daemon).await) };
+    let earlier = Arc::<Earlier>::default();
+    let observed = Arc::new(PrivateObserved { daemon: Arc::clone(&daemon), earlier: Arc::clone(&earlier) });
     tokio::select! {
         // Its trainers come over their parent's socket, which has no name.
-        served = control::serve(Arc::clone(&daemon), control, PathBuf::new()) => if let Err(error) = served {
+        served = control::serve(Arc::clone(&daemon), control, PathBuf::new(), earlier) => if let Err(error) = served {
             tracing::warn!(%error, "the control socket broke");
         },
-        () = metrics.serve(Arc::clone(&registry), refresh) => {}
+        () = metrics.serve(observed) => {}
     }
 }
 
@@ -341,32 +348,4 @@ impl Drop for ServiceFolder {
 
 fn no_signals(source: std::io::Error) -> ServeError {
     ServeError::System { what: "signals", source }
-}
-
-/// How old metrics may be.
-const GAUGES: Duration = Duration::from_secs(1);
-
-async fn keep_gauges(daemon: Arc<Daemon>, registry: Arc<Registry>) {
-    let mut tick = tokio::time::interval(GAUGES);
-    loop {
-        tick.tick().await;
-        registry.replace(gauges(&daemon).await);
-    }
-}
-
-/// All metrics of a daemon.
-async fn gauges(daemon: &Daemon) -> Samples {
-    let mut samples = Samples::default();
-    process(&mut samples);
-    daemon.shared().show_lanes(&mut samples);
-    daemon.show_streams(&mut samples);
-    samples.level(Metric::LedgerWritable, &[], daemon.outage().is_none().into());
-    for stream in daemon.streams() {
-        // One that is being stopped and started again is left out: it holds up no other's figures.
-        let _late = tokio::time::timeout(GAUGES, stream.show(&mut samples)).await;
-    }
-    for (decoder, pictures) in daemon.shared().decoded() {
-        samples.counter(Metric::PicturesDecoded, &[("decoder", decoder)], pictures);
-    }
-    samples
 }

@@ -1,6 +1,7 @@
-//! The daemon's own reports: log lines for people, and metrics for Prometheus.
+//! The daemon's own reports: log lines for people, metrics for Prometheus, and answers for supervisors.
 
 mod endpoint;
+mod health;
 mod log_lines;
 mod process;
 
@@ -15,6 +16,7 @@ use tracing_subscriber::field::MakeExt as _;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
 pub(crate) use endpoint::{EndpointError, MetricsEndpoint};
+pub(crate) use health::{Observed, Pulse};
 pub use log_lines::LogFlush;
 use log_lines::LogLines;
 pub(crate) use process::process;

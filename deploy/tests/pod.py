@@ -86,8 +86,18 @@ class Pod:
             return subprocess.run(command, capture_output=True, timeout=seconds).returncode == 0
         if "grpc" in probe:
             return serving(probe["grpc"]["port"], probe["grpc"].get("service", ""))
-        (port,) = (port["containerPort"] for port in container["ports"] if port["name"] == probe["tcpSocket"]["port"])
+        if "httpGet" in probe:
+            url = f"http://127.0.0.1:{self.port(container, probe['httpGet'])}{probe['httpGet']['path']}"
+            command = ["curl", "-sf", "-m", str(probe["timeoutSeconds"]), url]
+            return subprocess.run(command, capture_output=True).returncode == 0
+        port = self.port(container, probe["tcpSocket"])
         return subprocess.run(["bash", "-c", f": </dev/tcp/127.0.0.1/{port}"], capture_output=True).returncode == 0
+
+    @staticmethod
+    def port(container: Object, action: Object) -> int:
+        """The number of the port that a probe names."""
+        (port,) = (port["containerPort"] for port in container["ports"] if port["name"] == action["port"])
+        return port
 
     def remove(self) -> None:
         """Removes the folders that it made."""

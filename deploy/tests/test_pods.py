@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from certificates import Authority
-from chart import CHART, one, pods, render
+from chart import CHART, Object, one, pods, render
 from monitoring import ROOT, daemon_binary, free_port, process, until
 from pod import Pod
 
@@ -113,10 +113,15 @@ def test_a_trainer_of_another_pod_reads_an_epoch(folder, security, etcd):
         options.append("coordinator.tls.clientSecret=client")
     config = folder / "config.toml"
     config.write_text(CONFIG)
-    objects = render(
-        *(word for option in options for word in ("--set", option)),
-        *("--set-file", f"daemon.config={config}", "--set", "daemon.prepareHost=true"),
-    )
+    options += ["daemon.prepareHost=true"]
+
+    def made_with(options: list[str]) -> list[Object]:
+        words = (word for option in options for word in ("--set", option))
+        return render(*words, "--set-file", f"daemon.config={config}")
+
+    objects = made_with(options)
+    # Probes that ask in other ways, of the same processes.
+    quiet = pods(made_with([option for option in options if not option.startswith("metrics.")]))
     template = folder / "template"
     template.mkdir()
     (template / "forebay.toml").write_text(one(objects, "ConfigMap")["data"]["forebay.toml"])
@@ -141,16 +146,19 @@ def test_a_trainer_of_another_pod_reads_an_epoch(folder, security, etcd):
         {"ledgers": ledgers, **volumes, **({"tls": made["server"]} if made else {})},
     )
     try:
-        run(folder, daemon, coordinator, sockets)
+        run(folder, daemon, coordinator, sockets, quiet)
     finally:
         daemon.remove()
         coordinator.remove()
 
 
-def run(folder: Path, daemon: Pod, coordinator: Pod, sockets: Path) -> None:
+def run(folder: Path, daemon: Pod, coordinator: Pod, sockets: Path, quiet: dict[str, Object]) -> None:
     """Starts both as Kubernetes does, and trains."""
     (ledger,) = coordinator.spec["containers"]
     (serve,) = daemon.spec["containers"]
+    # With metrics and without.
+    ledgers = [ledger, *quiet["StatefulSet forebay-coordinator"]["spec"]["containers"]]
+    serves = [serve, *quiet["DaemonSet forebay"]["spec"]["containers"]]
     daemon.initialise()
     assert sockets.stat().st_uid == 10001
     # What the chart says of paths holds for the configuration too.
@@ -159,19 +167,21 @@ def run(folder: Path, daemon: Pod, coordinator: Pod, sockets: Path) -> None:
     written.write_text(daemon.here(serve, written.read_text()))
     started = coordinator.command(ledger, ledger["command"] + ledger["args"])
     with process(folder / "coordinator.log", *started, **coordinator.environment(ledger)):
-        until(lambda: coordinator.passes(ledger, "readinessProbe"))
-        assert coordinator.passes(ledger, "livenessProbe")
-        assert not daemon.passes(serve, "readinessProbe")
+        for probed in ledgers:
+            until(lambda probed=probed: coordinator.passes(probed, "readinessProbe"))
+            assert coordinator.passes(probed, "livenessProbe")
+        assert not any(daemon.passes(probed, "readinessProbe") for probed in serves)
         started = daemon.command(serve, serve["command"] + serve["args"])
         with process(folder / "daemon.log", *started, **daemon.environment(serve)) as running:
-            until(lambda: daemon.passes(serve, "readinessProbe"))
-            assert daemon.passes(serve, "livenessProbe")
+            for probed in serves:
+                until(lambda probed=probed: daemon.passes(probed, "readinessProbe"))
+                assert daemon.passes(probed, "livenessProbe")
             socket = sockets / "sockets" / "forebay.sock"
             assert trained(socket, "2000") == (0, f"{RECORDS}\n")
             assert trained(socket, "")[0] != 0
             running.terminate()
             assert running.wait(serve_seconds(daemon)) == 0
-    assert not coordinator.passes(ledger, "livenessProbe")
+    assert not any(coordinator.passes(probed, "livenessProbe") for probed in ledgers)
 
 
 def serve_seconds(pod: Pod) -> int:

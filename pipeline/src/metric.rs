@@ -46,7 +46,9 @@ metrics! {
     Leases: Gauge, "forebay_leases", "Leases in the daemon's hands.";
     LedgerWritable: Gauge, "forebay_ledger_writable",
         "1, or 0 while the ledgers cannot be written and everything waits. 1 also while another coordinator leads.";
-    LedgerWorkers: Gauge, "forebay_ledger_workers", "Daemons that a coordinator knows, by ledger.";
+    LedgerWorkers: Gauge, "forebay_ledger_workers",
+        "Workers that the coordinator knows, by ledger: daemons, or workers of shards. A silent one counts for an hour or more, \
+         until it is forgotten.";
     LedgerLeased: Gauge, "forebay_ledger_leased_positions",
         "Positions of the ledger that daemons have leased, and that are not complete.";
     LedgerReturned: Gauge, "forebay_ledger_returned_positions",
@@ -57,6 +59,8 @@ metrics! {
         "Reports of tasks that came after the shard had gone to another worker.";
     StreamUp: Gauge, "forebay_stream_up",
         "1 while a configured stream is open, or waits for its first trainer.";
+    StreamLimit: Gauge, "forebay_stream_limit",
+        "1 for what limits the stream, as `forebay top` says, and 0 for all else.";
     Consumers: Gauge, "forebay_consumers", "Attached trainers.";
     Epoch: Gauge, "forebay_epoch", "The epoch that is offered.";
     ReadersReplaced: Counter, "forebay_readers_replaced_total",

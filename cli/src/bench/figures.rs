@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::bad::{BadPicture, BadPictures};
 use crate::json::Seconds;
-use crate::verdict::{Limit, Shares, Verdict};
+use crate::verdict::{Limit, StageShares, Verdict};
 
 /// What was measured.
 #[derive(Clone, Copy, Debug, Default)]
@@ -121,7 +121,7 @@ impl<'a> Figures<'a> {
         let (nothing, new) = (StreamStatus::default(), StreamStatus::default());
         let stream = after.streams.first();
         let (was, is) = (before.streams.first().unwrap_or(&nothing), stream.unwrap_or(&new));
-        let (shares, waiting) = (Shares::between(was, is, measured.time), measured.waiting());
+        let (shares, waiting) = (StageShares::between(was, is, measured.time), measured.waiting());
         let Verdict { limit, sentence } = Verdict::of((before, after), is, Some(shares), Some(waiting));
         let lane = |(before, after): (&LaneStatus, &'a LaneStatus)| LaneFigures {
             name: &after.name,

@@ -9,7 +9,7 @@ use crate::json::Seconds;
 use crate::status::report::{
     ClosedReport, GroupReport, LaneReport, OffReport, OutageReport, RequestsReport, SlotsReport, TrainerReport,
 };
-use crate::verdict::{Shares, Verdict, earlier};
+use crate::verdict::{StageShares, Verdict, earlier};
 
 /// All streams.
 #[derive(Debug, Serialize)]
@@ -53,7 +53,7 @@ pub(super) struct StreamRates<'a> {
     pub(super) decode_threads: u32,
     pub(super) requests: Option<RequestsReport>,
     /// Nothing if the readings are too close to each other.
-    pub(super) shares: Option<Shares>,
+    pub(super) shares: Option<StageShares>,
     pub(super) trainers: Vec<TrainerReport<'a, ConsumedRate>>,
     pub(super) groups: Vec<GroupReport<'a>>,
     #[serde(flatten)]
@@ -97,7 +97,7 @@ impl<'a> StreamRates<'a> {
             let earlier = was.consumers.iter().find(|was| was.id == trainer.id).map_or(0, |was| was.delivered);
             TrainerReport::new(trainer, ConsumedRate { batches: rate(earlier, trainer.delivered, time) })
         };
-        let shares = Shares::measured(was, stream, time);
+        let shares = StageShares::measured(was, stream, time);
         let (done, all) = (stream.epoch_done.min(stream.epoch_len), stream.epoch_len);
         Self {
             name: &stream.name,

@@ -4,7 +4,7 @@ use forebay_pipeline::cores;
 use forebay_printable::printable;
 use forebay_proto::v1::{ConsumerStatus, DecoderStatus, StatusReply, StreamStatus};
 
-use super::{BUSY, Limit, Shares, earlier};
+use super::{BUSY, Limit, StageShares, earlier};
 use crate::group::{in_batches, members, process};
 
 /// Decoders that read whole pictures whatever is kept of them.
@@ -67,7 +67,7 @@ pub(super) fn sentence(
     limit: Limit,
     readings: (&StatusReply, &StatusReply),
     stream: &StreamStatus,
-    shares: Shares,
+    shares: StageShares,
 ) -> String {
     let StreamStatus { decode_threads, readers, .. } = stream;
     match limit {

@@ -24,7 +24,7 @@ fn stage(name: &str, room: u64, input: u64) -> StageStatus {
 }
 
 fn judge(reply: &StatusReply, stream: &StreamStatus) -> Verdict {
-    let shares = Shares::measured(&StreamStatus::default(), stream, SECOND);
+    let shares = StageShares::measured(&StreamStatus::default(), stream, SECOND);
     Verdict::of((&StatusReply::default(), reply), stream, shares, None)
 }
 
@@ -114,7 +114,7 @@ fn a_trainer_that_keeps_its_batches_is_named() {
     let stages = vec![stage("decode", 0, 900), stage("batch", 950, 0), stage("prefetch", 900, 0)];
     for (consumers, is_named) in [(trainer(2, 9), true), (trainer(2, 10), false), (trainer(0, 9), false)] {
         let stream = stream(|s| (s.consumers, s.stages, s.slots_ready) = (consumers, stages.clone(), 4));
-        let shares = Shares::measured(&before.streams[0], &stream, SECOND);
+        let shares = StageShares::measured(&before.streams[0], &stream, SECOND);
         let verdict = Verdict::of((&before, &StatusReply::default()), &stream, shares, None);
         assert_eq!(verdict.limit, Limit::Trainer, "{verdict:?}");
         assert_eq!(verdict.sentence.contains("Process 42 holds 2 batches"), is_named, "{verdict:?}");
@@ -153,8 +153,8 @@ fn the_slowest_group_is_named() {
 
 #[test]
 fn where_a_trainer_was_watched_its_own_waits_decide() {
-    let shares = |decoding| Shares { decoding, ..Shares::default() };
-    let of = |shares, waiting| limit(&stream(|_| ()), Some(shares), Some(waiting), false);
+    let shares = |decoding| StageShares { decoding, ..StageShares::default() };
+    let of = |shares, waiting| Limit::of(&StatusReply::default(), &stream(|_| ()), Some(shares), Some(waiting));
     assert_eq!(of(shares(0.99), 0.05), Limit::Trainer);
     // Both are busy, and the trainer has to wait.
     assert_eq!(of(shares(0.99), 0.3), Limit::Decoding);
@@ -166,7 +166,7 @@ fn where_a_trainer_was_watched_its_own_waits_decide() {
 fn readings_of_one_moment_say_only_what_needs_no_time() {
     let of = |change: fn(&mut StreamStatus)| {
         let stream = stream(change);
-        let shares = Shares::measured(&stream, &stream, Duration::from_millis(5));
+        let shares = StageShares::measured(&stream, &stream, Duration::from_millis(5));
         assert_eq!(shares, None);
         Verdict::of((&StatusReply::default(), &StatusReply::default()), &stream, shares, None).limit
     };
@@ -180,6 +180,6 @@ fn readings_of_one_moment_say_only_what_needs_no_time() {
 fn the_waits_of_several_threads_are_shares_of_all_their_time() {
     let before = stream(|s| s.stages = vec![stage("prefetch", 1000, 1000)]);
     let after = stream(|s| (s.readers, s.stages) = (4, vec![stage("prefetch", 2000, 3000)]));
-    let shares = Shares::between(&before, &after, SECOND);
+    let shares = StageShares::between(&before, &after, SECOND);
     assert_eq!((shares.reading, shares.no_lease), (0.25, 0.5));
 }

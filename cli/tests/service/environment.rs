@@ -13,13 +13,19 @@ use tonic_health::pb::health_client::HealthClient;
 use crate::daemon::{Daemon, Home, PATIENCE, runtime};
 use crate::trainer::Trainer;
 
-/// What Prometheus gets.
-pub(crate) fn scrape(home: &Home) -> String {
+/// The answer of the metrics' socket.
+pub(crate) fn get(home: &Home, path: &str) -> String {
     let mut socket = UnixStream::connect(home.path("sockets").join("metrics.sock")).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
-    socket.write_all(b"GET /metrics HTTP/1.1\r\nHost: forebay\r\nConnection: close\r\n\r\n").unwrap();
+    socket.write_all(format!("GET {path} HTTP/1.1\r\nHost: forebay\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
     let mut text = String::new();
     socket.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// What Prometheus gets.
+pub(crate) fn scrape(home: &Home) -> String {
+    let text = get(home, "/metrics");
     assert!(text.starts_with("HTTP/1.1 200"), "{text}");
     text
 }
@@ -38,6 +44,8 @@ fn metrics_over_the_socket_count_what_trainers_consumed() {
         "forebay_ring_slots{state=\"free\",stream=\"train\"} ",
         "forebay_stage_reader_wait_seconds_total{stage=\"batch\",stream=\"train\"} ",
         "forebay_ledger_writable 1",
+        "forebay_stream_limit{limit=\"complete\",stream=\"train\"} 1",
+        "forebay_stream_limit{limit=\"decoding\",stream=\"train\"} 0",
         "process_open_fds ",
         "forebay_build_info{version=",
     ];
@@ -50,6 +58,20 @@ fn metrics_over_the_socket_count_what_trainers_consumed() {
         // Numbers are brought up to date once a second; nobody unparks this thread.
         thread::park_timeout(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn a_daemon_is_ready_while_commands_reach_it() {
+    let home = Home::with_pictures(10);
+    let _daemon = home.serve("epochs = 1");
+    for (path, word) in [("/healthz", "ok"), ("/readyz", "ready")] {
+        let answer = get(&home, path);
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with(&format!("\r\n\r\n{word}\n")), "{answer}");
+    }
+    fs::remove_file(home.path("sockets").join("control.sock")).unwrap();
+    let answer = get(&home, "/readyz");
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("nothing answers at the control socket"), "{answer}");
+    assert!(get(&home, "/healthz").starts_with("HTTP/1.1 200"), "its streams go on");
 }
 
 #[test]

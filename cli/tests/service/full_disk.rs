@@ -5,6 +5,7 @@ use forebay_client::{Next, Notice, Watch};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 
 use crate::daemon::{Daemon, Home, stderr};
+use crate::environment::get;
 use crate::trainer::{Event, Trainer, records};
 
 /// No file of the daemon may be written, or any may be.
@@ -57,6 +58,9 @@ fn a_trainer_is_told_why_nothing_comes_and_continues_when_the_disk_has_room_agai
         status.contains("LEDGER  could not be reached or written for") && status.contains("ledger.redb"),
         "{status}"
     );
+    let unready = get(&home, "/readyz");
+    assert!(unready.starts_with("HTTP/1.1 503") && unready.contains("ledger.redb"), "{unready}");
+    assert!(get(&home, "/healthz").starts_with("HTTP/1.1 200"), "a restart would make no room");
     let audit = home.command(&["audit"]);
     assert_eq!(audit.status.code(), Some(1));
     assert!(stderr(&audit).contains("the ledger could not be reached or written for"), "{}", stderr(&audit));

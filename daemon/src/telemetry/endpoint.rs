@@ -1,15 +1,14 @@
-//! The endpoint for Prometheus: `GET /metrics` over a Unix socket or TCP.
+//! The endpoint for Prometheus and for supervisors: `GET` of `/metrics`, `/healthz` and `/readyz` over a Unix socket or TCP.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use std::{fs, io};
 
-use forebay_pipeline::Registry;
 use forebay_printable::printable;
 use forebay_printable::system_error;
 use http_body_util::Full;
@@ -27,6 +26,7 @@ use crate::accepting::Accepting;
 use crate::config::Metrics;
 use crate::connection_limits::ConnectionPlace;
 use crate::descriptors::Shares;
+use crate::telemetry::Observed;
 
 /// A bound socket that is not served yet: binding can fail before anything else has started. A Unix socket's name is removed
 /// when it is dropped.
@@ -77,6 +77,10 @@ enum Listener {
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// So is one that does not take its answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// The type of metrics.
+const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
+/// The type of answers for people and supervisors.
+const PLAIN: &str = "text/plain; charset=utf-8";
 /// The user of TCP connections, for which the system does not say who it is.
 const NO_USER: u32 = u32::MAX;
 
@@ -99,25 +103,21 @@ impl MetricsEndpoint {
         }
     }
 
-    /// Answers until it is dropped, each time after `refresh`.
-    pub(crate) async fn serve<R: Future<Output = ()>>(self, registry: Arc<Registry>, refresh: impl Fn() -> R) {
+    /// Answers for this process until it is dropped.
+    pub(crate) async fn serve(self, process: Arc<impl Observed>) {
         let limits = Shares::of_process().metrics();
         let mut accepting = Accepting::new("metrics");
         loop {
             let room = limits.room().await;
-            let registry = Arc::clone(&registry);
-            let render = move || registry.render();
             match &self.listener {
                 Listener::Tcp(listener) => {
                     let (stream, _) = accepting.next(|| listener.accept()).await;
-                    refresh().await;
-                    answer(stream, room.enter(NO_USER), render);
+                    answer(stream, room.enter(NO_USER), Arc::downgrade(&process));
                 }
                 Listener::Unix(listener) => {
                     let (stream, _) = accepting.next(|| listener.accept()).await;
                     let user = stream.peer_cred().map_or(NO_USER, |peer| peer.uid());
-                    refresh().await;
-                    answer(stream, room.enter(user), render);
+                    answer(stream, room.enter(user), Arc::downgrade(&process));
                 }
             }
         }
@@ -157,14 +157,16 @@ fn bind_unix(path: PathBuf) -> Result<MetricsEndpoint, EndpointError> {
     }
 }
 
-/// Serves one connection in a task of its own.
-fn answer<S, R>(stream: S, mut place: ConnectionPlace, render: R)
+/// Serves one connection in a task of its own. It keeps nothing of a process that ends.
+fn answer<S>(stream: S, mut place: ConnectionPlace, process: Weak<impl Observed>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    R: Fn() -> String + Send + Sync + 'static,
 {
     tokio::spawn(async move {
-        let service = service_fn(|request| std::future::ready(Ok::<_, Infallible>(respond(&request, &render))));
+        let service = service_fn(|request| {
+            let process = process.upgrade();
+            async move { Ok::<_, Infallible>(respond(&request, process.as_deref()).await) }
+        });
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT).keep_alive(false);
         tokio::select! {
@@ -177,11 +179,16 @@ where
     });
 }
 
-fn respond(request: &Request<Incoming>, render: &impl Fn() -> String) -> Response<Full<Bytes>> {
-    let (status, content_type, text) = match (request.method(), request.uri().path()) {
-        (&Method::GET, "/metrics") => (StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", render()),
-        (_, "/metrics") => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET is answered here\n".to_owned()),
-        _ => (StatusCode::NOT_FOUND, "text/plain", "the metrics are at /metrics\n".to_owned()),
+async fn respond(request: &Request<Incoming>, process: Option<&impl Observed>) -> Response<Full<Bytes>> {
+    let (status, content_type, text) = match (request.method(), request.uri().path(), process) {
+        (&Method::GET, "/metrics", Some(process)) => (StatusCode::OK, METRICS, process.metrics().await),
+        (&Method::GET, "/healthz", Some(process)) => probed(process.health(), "ok"),
+        (&Method::GET, "/readyz", Some(process)) => probed(process.readiness(), "ready"),
+        (&Method::GET, "/metrics" | "/healthz" | "/readyz", None) => probed(Err("the process ends".to_owned()), ""),
+        (_, "/metrics" | "/healthz" | "/readyz", _) => {
+            (StatusCode::METHOD_NOT_ALLOWED, PLAIN, "only GET is answered here\n".to_owned())
+        }
+        _ => (StatusCode::NOT_FOUND, PLAIN, "here are /metrics, /healthz and /readyz\n".to_owned()),
     };
     let mut response = Response::new(Full::new(Bytes::from(text)));
     *response.status_mut() = status;
@@ -189,9 +196,16 @@ fn respond(request: &Request<Incoming>, render: &impl Fn() -> String) -> Respons
     response
 }
 
+/// The answer to a supervisor. A problem is one line, whatever is in it.
+fn probed(outcome: Result<(), String>, good: &str) -> (StatusCode, &'static str, String) {
+    match outcome {
+        Ok(()) => (StatusCode::OK, PLAIN, format!("{good}\n")),
+        Err(problem) => (StatusCode::SERVICE_UNAVAILABLE, PLAIN, format!("{}\n", printable(&problem))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use forebay_pipeline::{Metric, Samples};
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpStream, UnixStream};
 
@@ -204,12 +218,25 @@ mod tests {
         answer
     }
 
+    /// A process whose loops turn, and which waits for something.
+    struct Waits(&'static str);
+
+    impl Observed for Waits {
+        async fn metrics(&self) -> String {
+            "forebay_consumers 2\n".to_owned()
+        }
+
+        fn health(&self) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn readiness(&self) -> Result<(), String> {
+            Err(self.0.to_owned())
+        }
+    }
+
     fn serve(endpoint: MetricsEndpoint) -> tokio::task::JoinHandle<()> {
-        let registry = Arc::new(Registry::default());
-        let mut samples = Samples::default();
-        samples.level(Metric::Consumers, &[], 2);
-        registry.replace(samples);
-        tokio::spawn(endpoint.serve(registry, || std::future::ready(())))
+        tokio::spawn(endpoint.serve(Arc::new(Waits("no\u{1b}disk"))))
     }
 
     #[tokio::test]
@@ -224,6 +251,11 @@ mod tests {
         assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
         let answer = get(UnixStream::connect(&path).await.unwrap(), "POST /metrics").await;
         assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
+        let answer = get(UnixStream::connect(&path).await.unwrap(), "GET /healthz").await;
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("\r\n\r\nok\n"), "{answer}");
+        let answer = get(UnixStream::connect(&path).await.unwrap(), "GET /readyz").await;
+        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+        assert!(answer.ends_with(&format!("\r\n\r\n{}\n", printable("no\u{1b}disk"))), "{answer}");
         task.abort();
         assert!(task.await.unwrap_err().is_cancelled());
         assert!(!path.exists());

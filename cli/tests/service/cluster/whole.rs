@@ -133,6 +133,17 @@ fn the_metrics_of_a_coordinator_count_workers_and_what_they_delivered() {
     let mut trainer = Puppet::attach(&home);
     trainer.run();
     trainer.rest();
+    let get = |path: &str| {
+        let mut socket = TcpStream::connect(&address).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket
+            .write_all(format!("GET {path} HTTP/1.1\r\nHost: forebay\r\nConnection: close\r\n\r\n").as_bytes())
+            .unwrap();
+        let mut text = String::new();
+        socket.read_to_string(&mut text).unwrap();
+        assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+        text
+    };
     let wanted = [
         "forebay_ledger_writable 1",
         "forebay_ledger_workers{ledger=\"default/train/all\"} 1",
@@ -140,12 +151,9 @@ fn the_metrics_of_a_coordinator_count_workers_and_what_they_delivered() {
         "forebay_ledger_leased_positions{ledger=\"default/train/all\"} 0",
     ];
     until("the numbers are those of now", || {
-        let mut socket = TcpStream::connect(&address).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        socket.write_all(b"GET /metrics HTTP/1.1\r\nHost: forebay\r\nConnection: close\r\n\r\n").unwrap();
-        let mut text = String::new();
-        socket.read_to_string(&mut text).unwrap();
-        assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+        let text = get("/metrics");
         wanted.iter().all(|line| text.contains(line)).then_some(())
     });
+    assert!(get("/healthz").ends_with("\r\n\r\nok\n"));
+    assert!(get("/readyz").ends_with("\r\n\r\nready\n"));
 }

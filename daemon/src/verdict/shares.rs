@@ -2,38 +2,47 @@
 
 use std::time::Duration;
 
-use forebay_proto::v1::{StageStatus, StreamStatus};
+use forebay_proto::v1::{StageStatus, StatusReply, StreamStatus};
 use serde::Serialize;
+
+use super::earlier;
 
 /// Shares of the time between two readings, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Shares {
+pub struct StageShares {
     /// Readers had something to read, and room for it.
-    pub(crate) reading: f64,
+    pub reading: f64,
     /// Readers had nothing to read: no lease.
-    pub(crate) no_lease: f64,
+    pub no_lease: f64,
     /// Readers had something to read, and no room for it.
     #[serde(skip)]
-    pub(crate) no_room: f64,
+    pub no_room: f64,
     /// Decode threads had pictures.
-    pub(crate) decoding: f64,
+    pub decoding: f64,
     /// No slot of the ring was free for the next batch.
     #[serde(rename = "no_free_slot")]
-    pub(crate) no_slot: f64,
+    pub no_slot: f64,
 }
 
 /// Waits are counted in parts of 250 ms, so in a shorter time than this a thread that waits may seem to be busy. It is a bit less
 /// than the second of `forebay top`, whose wait may end early.
 const MEASURABLE: Duration = Duration::from_millis(900);
 
-impl Shares {
+impl StageShares {
+    /// Since this reading of the daemon, or since the stream was opened if that was later. None if that is too short.
+    pub fn since(before: &StatusReply, stream: &StreamStatus) -> Option<Self> {
+        let nothing = StreamStatus::default();
+        let was = earlier(before, stream).unwrap_or(&nothing);
+        Self::measured(was, stream, Duration::from_millis(stream.open_ms.saturating_sub(was.open_ms)))
+    }
+
     /// As [`between`](Self::between), or none if the time is too short.
-    pub(crate) fn measured(before: &StreamStatus, after: &StreamStatus, time: Duration) -> Option<Self> {
+    pub fn measured(before: &StreamStatus, after: &StreamStatus, time: Duration) -> Option<Self> {
         (time >= MEASURABLE).then(|| Self::between(before, after, time))
     }
 
     /// Of two readings of a stream with this time in between.
-    pub(crate) fn between(before: &StreamStatus, after: &StreamStatus, time: Duration) -> Self {
+    pub fn between(before: &StreamStatus, after: &StreamStatus, time: Duration) -> Self {
         let waited = |name: &str, end: fn(&StageStatus) -> u64, threads: u32| {
             let micros = |stream: &StreamStatus| stream.stages.iter().find(|stage| stage.name == name).map_or(0, end);
             let waited = Duration::from_micros(micros(after).saturating_sub(micros(before)));

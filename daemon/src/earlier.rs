@@ -1,9 +1,10 @@
 //! What the streams were some seconds ago. A status has it, so that `forebay status` can judge what happened since.
+//! The metric of what limits a stream is made of it too.
 
 use std::convert::Infallible;
 use std::time::Duration;
 
-use forebay_proto::v1::StatusReply;
+use forebay_proto::v1::{DecoderStatus, StatusReply};
 use futures_util::future::join_all;
 use parking_lot::Mutex;
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -15,7 +16,7 @@ const APART: Duration = Duration::from_secs(5);
 
 /// The last two readings.
 #[derive(Debug, Default)]
-pub(super) struct Earlier(Mutex<Readings>);
+pub(crate) struct Earlier(Mutex<Readings>);
 
 #[derive(Debug, Default)]
 struct Readings {
@@ -25,12 +26,12 @@ struct Readings {
 
 impl Earlier {
     /// The older reading. None in the first seconds.
-    pub(super) fn reading(&self) -> Option<Box<StatusReply>> {
+    pub(crate) fn reading(&self) -> Option<Box<StatusReply>> {
         self.0.lock().older.clone()
     }
 
     /// Takes readings, without an end.
-    pub(super) async fn keep(&self, daemon: &Daemon) -> Infallible {
+    pub(crate) async fn keep(&self, daemon: &Daemon) -> Infallible {
         let mut tick = interval(APART);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -39,10 +40,15 @@ impl Earlier {
             // A stream that does not answer is left out, and holds up no other.
             let asked = running.iter().map(|stream| timeout(APART, stream.reading()));
             let streams = join_all(asked).await.into_iter().flatten().collect();
-            let reading = StatusReply { streams, decoders: super::decoders(daemon), ..StatusReply::default() };
+            let reading = StatusReply { streams, decoders: decoders(daemon), ..StatusReply::default() };
             self.0.lock().push(Box::new(reading));
         }
     }
+}
+
+/// Pictures by who decoded them on the CPU.
+pub(crate) fn decoders(daemon: &Daemon) -> Vec<DecoderStatus> {
+    daemon.shared().decoded().map(|(name, pictures)| DecoderStatus { name: name.into(), pictures }).collect()
 }
 
 impl Readings {
