@@ -1,4 +1,5 @@
-//! A log that takes no lines, and a service manager that reads no messages: neither ends a stream or holds it up.
+//! A log that takes no lines, and a service manager that reads no messages: neither ends a stream or holds it up. And a log of
+//! JSON.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -53,6 +54,26 @@ fn a_log_that_cannot_be_written_ends_no_stream() {
         let daemon = start(&home, log);
         reads_all_and_ends(&home, daemon);
     }
+}
+
+#[test]
+fn a_log_in_json_has_an_object_in_each_line() {
+    let home = Home::with_pictures(4);
+    home.configure(&home.train("epochs = 1"));
+    let mut command = home.serve_command();
+    command.env("FOREBAY_LOG_FORMAT", "json");
+    let mut daemon = Daemon::spawn(command);
+    daemon.hears("\"message\":\"ready\"");
+    let lines = daemon.said().lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect(line));
+    let ready = lines.filter(|line| line["message"] == "ready").last().unwrap();
+    assert_eq!((ready["level"].as_str(), ready["streams"].as_u64()), (Some("INFO"), Some(1)), "{ready}");
+    assert!(ready["timestamp"].is_string(), "{ready}");
+    daemon.stop();
+
+    let mut command = home.serve_command();
+    command.env("FOREBAY_LOG_FORMAT", "xml");
+    let (_, said) = Daemon::spawn(command).fails();
+    assert!(said.contains("FOREBAY_LOG_FORMAT is \"xml\", which is no format: give text or json"), "{said}");
 }
 
 #[test]

@@ -61,19 +61,26 @@ struct WaitingLines {
 }
 
 impl LogLines {
-    /// Starts the thread that writes to `sink`.
+    /// Starts the thread that writes to `sink`. `note` is the line that says how many lines were lost.
     ///
     /// # Errors
     /// The system has no room for a thread.
-    pub(super) fn start(sink: impl Write + Send + 'static) -> io::Result<Self> {
-        Self::with_patience(sink, PATIENCE)
+    pub(super) fn start(
+        sink: impl Write + Send + 'static,
+        note: impl Fn(u64) -> String + Send + 'static,
+    ) -> io::Result<Self> {
+        Self::with_patience(sink, note, PATIENCE)
     }
 
-    fn with_patience(sink: impl Write + Send + 'static, patience: Duration) -> io::Result<Self> {
+    fn with_patience(
+        sink: impl Write + Send + 'static,
+        note: impl Fn(u64) -> String + Send + 'static,
+        patience: Duration,
+    ) -> io::Result<Self> {
         let shared = Arc::<SharedLines>::default();
         let theirs = Arc::clone(&shared);
         // The thread ends with the process: a write that hangs could not be ended anyway.
-        threads::start("forebay-log", move || theirs.write_to(sink))?;
+        threads::start("forebay-log", move || theirs.write_to(sink, note))?;
         Ok(Self { shared, patience })
     }
 
@@ -107,10 +114,10 @@ impl LogLines {
 }
 
 impl SharedLines {
-    fn write_to(&self, mut sink: impl Write) {
+    fn write_to(&self, mut sink: impl Write, note: impl Fn(u64) -> String) {
         loop {
             let (line, lost) = self.next();
-            let note = (lost > 0).then(|| format!("forebay: {lost} lines of the log could not be written here\n"));
+            let note = (lost > 0).then(|| note(lost));
             let written = note.map_or(Ok(()), |note| sink.write_all(note.as_bytes()));
             let noted = written.is_ok();
             let written = written.and_then(|()| sink.write_all(&line));
@@ -206,8 +213,12 @@ mod tests {
 
     fn scene(patience: Duration) -> (LogLines, Ends) {
         let ((begun, begins), (outcomes, asked), (tells, written)) = (channel(), channel(), channel());
-        let log = LogLines::with_patience(Sink { begun, outcomes: asked, written: tells }, patience).unwrap();
+        let log = LogLines::with_patience(Sink { begun, outcomes: asked, written: tells }, note, patience).unwrap();
         (log, Ends { begun: begins, outcomes, written })
+    }
+
+    fn note(lost: u64) -> String {
+        format!("{lost} lines are lost\n")
     }
 
     fn full() -> io::Result<()> {
@@ -233,7 +244,7 @@ mod tests {
         log.add(b"e\n");
         log.wait();
         let lines: Vec<String> = ends.written.try_iter().collect();
-        assert_eq!(lines, ["a\n", "forebay: 3 lines of the log could not be written here\n", "e\n"]);
+        assert_eq!(lines, ["a\n", "3 lines are lost\n", "e\n"]);
     }
 
     #[test]
@@ -255,10 +266,7 @@ mod tests {
         // Then it takes them: those that waited, and the number of those that were lost.
         (0..=added).for_each(|_| ends.outcomes.send(Ok(())).unwrap());
         let lines: Vec<String> = ends.written.iter().take(usize::try_from(added).unwrap() + 1).collect();
-        assert_eq!(
-            (&*lines[0], &*lines[1]),
-            ("first\n", &*format!("forebay: {lost} lines of the log could not be written here\n"))
-        );
+        assert_eq!((&*lines[0], &*lines[1]), ("first\n", &*note(lost)));
     }
 
     #[test]
