@@ -38,7 +38,7 @@ const RANKS: [(&str, u32); 26] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 33] = [
+const FENCES: [(&str, &[&str]); 34] = [
     ("redb", &["forebay-coordinator"]),
     ("tokio-rustls", &["forebay-ledger-client", "forebay-daemon"]),
     ("pyo3", &["forebay-python"]),
@@ -64,6 +64,7 @@ const FENCES: [(&str, &[&str]); 33] = [
     ("reqwest", &["forebay-objects"]),
     ("rustls", &["forebay-ledger-client", "forebay-coordinator", "forebay-objects"]),
     ("rustls-native-certs", &["forebay-objects"]),
+    ("x509-parser", &["forebay-ledger-client"]),
     ("toml", &["forebay-daemon", "forebay"]),
     ("clap", &["forebay"]),
     ("base64", &["forebay"]),

@@ -16,7 +16,7 @@ use std::time::Duration;
 use forebay_coordinator::{
     Coordinator, CoordinatorSettings, LedgerService, SnapshotError, StartError, StoreError, monotonic_clock,
 };
-use forebay_ledger_client::{CertificateFiles, Handle, SecretError, ServerTls, TokenFile};
+use forebay_ledger_client::{CertificateEnds, CertificateFiles, Handle, SecretError, ServerTls, TokenFile};
 use forebay_printable::printable;
 use forebay_proto::v1::ledger_server::LedgerServer;
 use sd_notify::NotifyState;
@@ -62,6 +62,16 @@ pub struct CoordinateSettings {
     pub master: MasterSettings,
     /// Tells tools such as `grpcurl` which calls and messages there are.
     pub reflection: bool,
+}
+
+impl CoordinateSettings {
+    /// When the certificates end that it shows daemons and etcd, and those of the authorities that it trusts.
+    fn certificate_ends(&self) -> CertificateEnds {
+        let etcd = self.kept.etcd.as_ref();
+        let own = self.certificate.iter().chain(etcd.and_then(|etcd| etcd.certificate.as_ref()));
+        let authorities = self.clients.as_deref().into_iter().chain(etcd.and_then(|etcd| etcd.authority.as_deref()));
+        CertificateEnds::of(own, authorities)
+    }
 }
 
 /// Why a coordinator ends with an error.
@@ -181,7 +191,7 @@ pub async fn coordinate(settings: CoordinateSettings, environment: Environment) 
     let (connections, doors) = accept::listen(&settings.listen, tls).await?;
     let master = master::serve(&settings.master, handle.clone()).await?;
 
-    let observed = Arc::new(CoordinatorObserved::new(handle.clone()));
+    let observed = Arc::new(CoordinatorObserved::new(handle.clone(), settings.certificate_ends()));
     let metrics = metrics.map(|metrics| tokio::spawn(metrics.serve(Arc::clone(&observed))));
     let gauges = tokio::spawn(async move { observed.keep().await });
     let watchdog = tokio::spawn(watch());

@@ -1,5 +1,6 @@
 //! The daemon's own reports: log lines for people, metrics for Prometheus, and answers for supervisors.
 
+mod certificates;
 mod endpoint;
 mod health;
 mod log_lines;
@@ -17,6 +18,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt as _;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
+pub(crate) use certificates::show_certificates;
 pub(crate) use endpoint::{EndpointError, MetricsEndpoint};
 pub(crate) use health::{Observed, Pulse};
 pub use log_lines::LogFlush;

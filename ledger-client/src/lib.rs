@@ -9,6 +9,7 @@
 mod address;
 mod call;
 mod call_error;
+mod certificate_ends;
 mod dial;
 mod handle;
 mod line;
@@ -27,6 +28,7 @@ mod updates;
 pub use address::{Address, NoAddress};
 pub use call::{Call, call};
 pub use call_error::CallError;
+pub use certificate_ends::CertificateEnds;
 pub use dial::channel;
 pub use handle::{CallQueue, Handle, QUEUE};
 pub use line::Line;

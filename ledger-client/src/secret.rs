@@ -33,7 +33,7 @@ pub(crate) struct Reread<T> {
 
 /// Tells one content of a file from the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
+pub(crate) struct Stamp {
     inode: u64,
     len: u64,
     changed: (i64, i64),
@@ -106,7 +106,8 @@ pub fn check_closed(file: &Path) -> Result<(), SecretError> {
     Ok(())
 }
 
-fn stamps(files: &[PathBuf]) -> Vec<Option<Stamp>> {
+/// What tells the content of each of these files from the next; nothing for one that is not there.
+pub(crate) fn stamps(files: &[PathBuf]) -> Vec<Option<Stamp>> {
     let stamp =
         |found: Metadata| Stamp { inode: found.ino(), len: found.len(), changed: (found.ctime(), found.ctime_nsec()) };
     files.iter().map(|file| fs::metadata(file).ok().map(stamp)).collect()

@@ -126,7 +126,7 @@ fn roots(file: &Path) -> Result<RootCertStore, SecretError> {
 }
 
 /// The certificates of a PEM file: at least one.
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, SecretError> {
+pub(crate) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, SecretError> {
     let wrong = |reason: String| SecretError::new(file, reason);
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&read(file)?).collect();
     let found = found.map_err(|error| wrong(format!("it is not PEM: {error}")))?;

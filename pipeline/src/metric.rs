@@ -91,6 +91,8 @@ metrics! {
     RingGpu: Gauge, "forebay_ring_gpu_bytes", "Memory of a GPU that the stream's pixels are in.";
     RingPageLocked: Gauge, "forebay_ring_page_locked_bytes",
         "Memory of the stream's slots that is page-locked, since a GPU copies from it or to it.";
+    CertificateEnd: Gauge, "forebay_certificate_end_time_seconds",
+        "When the certificates of a file end, in Unix time: the first of a chain that is shown, the last of authorities.";
     BuildInfo: Gauge, "forebay_build_info", "1, with the version of the daemon.";
     ProcessCpu: Counter, "process_cpu_seconds_total",
         "Processor time of the process, user and system together.";

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use forebay_ledger_client::{Handle, Outage};
+use forebay_ledger_client::{CertificateEnds, Handle, Outage};
 use forebay_pipeline::{Metric, Registry, Samples};
 use forebay_proto::v1::{LedgerStatus, ListLedgersRequest};
 use tokio::time::{interval, timeout};
 
-use crate::telemetry::{Observed, Pulse, process};
+use crate::telemetry::{Observed, Pulse, process, show_certificates};
 
 /// How old metrics may be.
 const GAUGES: Duration = Duration::from_secs(1);
@@ -20,6 +20,7 @@ const HANGS: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct CoordinatorObserved {
     handle: Handle,
+    certificates: CertificateEnds,
     registry: Registry,
     /// Of the loop that makes metrics.
     pulse: Pulse,
@@ -28,8 +29,8 @@ pub(super) struct CoordinatorObserved {
 }
 
 impl CoordinatorObserved {
-    pub(super) fn new(handle: Handle) -> Self {
-        Self { handle, registry: Registry::default(), pulse: Pulse::new(), ledgers: Pulse::new() }
+    pub(super) fn new(handle: Handle, certificates: CertificateEnds) -> Self {
+        Self { handle, certificates, registry: Registry::default(), pulse: Pulse::new(), ledgers: Pulse::new() }
     }
 
     /// Makes metrics, without an end.
@@ -41,6 +42,7 @@ impl CoordinatorObserved {
             let mut samples = Samples::default();
             process(&mut samples);
             samples.level(Metric::LedgerWritable, &[], self.fault().is_none().into());
+            show_certificates(&self.certificates, &mut samples);
             self.show_ledgers(&mut samples).await;
             self.registry.replace(samples);
         }
@@ -133,7 +135,7 @@ mod tests {
         for (error, is_well) in [(follows as fn() -> StoreError, true), (fails, false)] {
             let handle = Coordinator::start(Unled(error), monotonic_clock(), CoordinatorSettings::default()).unwrap();
             assert!(handle.outage().borrow().is_some(), "it does not serve");
-            let observed = CoordinatorObserved::new(handle);
+            let observed = CoordinatorObserved::new(handle, CertificateEnds::of(None, None));
             let ready = observed.readiness();
             assert_eq!(ready.is_ok(), is_well, "{ready:?}");
             assert!(is_well || ready.unwrap_err().contains("no answer"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use forebay_ledger_client::Outage;
+use forebay_ledger_client::{CertificateEnds, Outage};
 use forebay_pipeline::{Metric, Registry, Samples};
 use forebay_printable::printable;
 use forebay_proto::v1::{LedgerOutage, StatusReply, StreamStatus};
@@ -13,7 +13,7 @@ use forebay_proto::v1::{LedgerOutage, StatusReply, StreamStatus};
 use crate::daemon::Daemon;
 use crate::earlier::Earlier;
 use crate::registry::is_listened_at;
-use crate::telemetry::{Observed, Pulse, process};
+use crate::telemetry::{Observed, Pulse, process, show_certificates};
 use crate::verdict::{Limit, StageShares};
 
 /// How old metrics may be.
@@ -26,6 +26,7 @@ const HANGS: Duration = Duration::from_secs(30);
 pub(super) struct ServiceObserved {
     daemon: Arc<Daemon>,
     earlier: Arc<Earlier>,
+    certificates: CertificateEnds,
     registry: Registry,
     pulse: Pulse,
     /// Its control socket.
@@ -43,7 +44,11 @@ pub(super) struct PrivateObserved {
 impl ServiceObserved {
     pub(super) fn new(daemon: Arc<Daemon>, earlier: Arc<Earlier>, control: PathBuf) -> Self {
         let (registry, pulse, ends) = (Registry::default(), Pulse::new(), AtomicBool::new(false));
-        Self { daemon, earlier, registry, pulse, control, ends }
+        let config = daemon.config();
+        let remote = config.coordinator.remote.as_ref();
+        let own = remote.and_then(|remote| remote.certificate.as_ref());
+        let certificates = CertificateEnds::of(own, remote.and_then(|remote| remote.authority.as_deref()));
+        Self { daemon, earlier, certificates, registry, pulse, control, ends }
     }
 
     /// Makes metrics, without an end.
@@ -51,7 +56,9 @@ impl ServiceObserved {
         let mut tick = tokio::time::interval(GAUGES);
         loop {
             tick.tick().await;
-            self.registry.replace(gauges(&self.daemon, &self.earlier, || self.pulse.beat()).await);
+            let mut samples = gauges(&self.daemon, &self.earlier, || self.pulse.beat()).await;
+            show_certificates(&self.certificates, &mut samples);
+            self.registry.replace(samples);
         }
     }
 
