@@ -174,7 +174,9 @@ impl Pool {
             _ => {
                 let steps = job.pictures.steps.clone();
                 let admitted = if let Some(steps) = steps { steps.admit(job) } else { Some(job) };
-                admitted.into_iter().for_each(|job| self.work_queue.push(job));
+                if let Some(job) = admitted {
+                    self.work_queue.push(job);
+                }
             }
         }
     }

@@ -83,11 +83,10 @@ impl Reason {
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             Self::Read(error) => error.retry() != Retry::Never,
-            Self::Outlasted { .. } | Self::Late { .. } | Self::Growing { .. } => true,
+            Self::Outlasted { .. } | Self::Late { .. } | Self::Growing { .. } | Self::Stream { .. } => true,
             // Time is the one limit that the same bytes may keep or not.
             Self::Decode(fault) => matches!(fault, Fault::TooSlow { .. }),
             Self::Mask { .. } | Self::Panic { .. } | Self::Poison { .. } | Self::Step { .. } => false,
-            Self::Stream { .. } => true,
             Self::Told { may_pass, .. } => *may_pass,
         }
     }

@@ -155,7 +155,7 @@ impl Steps {
         let room = steps.iter().map(|step| bytes(step.takes).max(bytes(step.gives))).max().unwrap_or(1);
         let within = |bytes: u64| usize::try_from(bytes / room).unwrap_or(usize::MAX);
         let frame = within(FRAME_BYTES).clamp(1, FRAME);
-        let workers = settings.workers.unwrap_or((threads / 2).max(1));
+        let workers = settings.workers.unwrap_or_else(|| (threads / 2).max(1));
         let plan = StepPlan { code, first, steps, room, frame, timeout: settings.timeout, memory: settings.memory.0 };
         let (child, files) = StepChild::start(&plan, plan.memory).map_err(|failure| match failure {
             NotStarted::System(words) => StepError::Start(words),
