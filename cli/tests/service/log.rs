@@ -64,8 +64,8 @@ fn a_log_in_json_has_an_object_in_each_line() {
     command.env("FOREBAY_LOG_FORMAT", "json");
     let mut daemon = Daemon::spawn(command);
     daemon.hears("\"message\":\"ready\"");
-    let lines = daemon.said().lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect(line));
-    let ready = lines.filter(|line| line["message"] == "ready").last().unwrap();
+    let mut lines = daemon.said().lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect(line));
+    let ready = lines.rfind(|line| line["message"] == "ready").unwrap();
     assert_eq!((ready["level"].as_str(), ready["streams"].as_u64()), (Some("INFO"), Some(1)), "{ready}");
     assert!(ready["timestamp"].is_string(), "{ready}");
     daemon.stop();
