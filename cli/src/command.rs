@@ -4,8 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::{
-    audit, bench, completions, config, coordinate, doctor, index, make_suspects, man, parity, preview, reload, replay,
-    run, sample, serve, status, top, verify,
+    audit, bench, completions, config, coordinate, doctor, index, make_suspects, man, parity, plan, preview, reload,
+    replay, run, sample, serve, status, top, verify,
 };
 
 /// Turns folders of pictures into training batches in shared memory.
@@ -48,6 +48,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Scan a dataset once, so that it is opened quickly from then on.
     Index(index::IndexArgs),
+    /// Show what an epoch in buckets would be: steps, copies and shapes, from the sizes of a dataset's pictures.
+    Plan(Box<plan::PlanArgs>),
     /// Print a commented configuration or the transforms of a recipe, or check a configuration.
     Config(config::ConfigArgs),
     /// Show what this machine has for decoding on a GPU, and what is missing.
@@ -80,6 +82,7 @@ impl Cli {
             Command::Compare(args) => parity::renamed(&args),
             Command::Verify(args) => verify::run(&args),
             Command::Index(args) => index::run(&args),
+            Command::Plan(args) => plan::run(&args),
             Command::Config(args) => config::run(&args),
             Command::Doctor(args) => doctor::run(&args),
             Command::Sample(args) => sample::run(&args),

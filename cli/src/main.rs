@@ -27,6 +27,7 @@ mod panics;
 mod paper;
 mod parity;
 mod picture;
+mod plan;
 mod preview;
 mod progress;
 mod reload;
