@@ -35,7 +35,7 @@ fn decode(head: &Head, bytes: &[u8], part: Part, before: u8) -> Result<Vec<u8>, 
     head.decode(bytes, part, &mut out).map(|()| out)
 }
 
-/// Where a part begins and how long it is, in 256ths of the picture.
+/// Where a part begins and how long it is, in parts of 256 of the picture.
 fn span(side: u32, first: u8, len: u8) -> (u32, u32) {
     let first = side * u32::from(first) / 256;
     (first, ((side - first) * u32::from(len) / 256).max(1))

@@ -303,7 +303,8 @@ class Batch:
     def reject(self) -> None:
         """Gives the batch back unread. Its records are delivered again, to this trainer or to another one.
 
-        This trainer gets the batches that already wait for it first, so in lockstep too a later step may come before this one.
+        This trainer gets the batches that already wait for it first, so in lockstep too a later step may come before
+        this one.
 
         Raises:
             Error: The batch was acknowledged or rejected before.
