@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 #[path = "shared/pictures.rs"]
-#[allow(dead_code, reason = "no shared pictures are used here")]
 mod pictures;
 
 use forebay_jpeg::idct::{self, Block, Quant, Size};

@@ -188,7 +188,7 @@ def test_rule_59_children_that_are_killed_change_no_pixel_and_no_record_is_bad(j
 
 
 FAILS = """
-import os, signal, sys
+import os, signal, sys, threading
 
 def raises(picture, sample):
     if sample.record == 5:
@@ -223,6 +223,10 @@ def grows(picture, sample):
         while True:
             kept.append(bytearray(1 << 24))
 
+def hangs(picture, sample):
+    if sample.record == 5:
+        threading.Event().wait()
+
 def forks(picture, sample):
     print("a line of the function", flush=True)
     if sample.record == 5:
@@ -253,6 +257,18 @@ def test_rule_59_a_call_that_fails_makes_its_record_bad_alone_and_says_why(jpegs
     with pytest.raises(forebay.RecordError) as error:
         images(jpegs, steps, config=config)
     assert all(word in str(error.value) for word in words), str(error.value)
+
+
+def test_rule_59_a_call_that_hangs_makes_its_record_bad_alone_and_a_first_call_may_take_as_long_as_others_did(
+    jpegs, module
+):
+    steps = [*BEFORE, transforms.Python(f"{module(FAILS)}:hangs")]
+    # One thread decodes in order, so the first call of all is that of another record.
+    records, bad = quarantined(jpegs, steps, num_threads=1, config={"stream": {"python_timeout": "1s"}})
+    assert records == [record for record in range(12) if record != 5]
+    assert [each.record for each in bad] == [5]
+    assert "ended each of two processes" in bad[0].reason
+    assert "silence for 1" in bad[0].reason
 
 
 def test_rule_59_a_function_may_print_and_fork(jpegs, module):

@@ -96,6 +96,8 @@ struct StepCounts {
     busy: AtomicUsize,
     /// Answers of all children so far.
     answers: AtomicU64,
+    /// Microseconds of the slowest first answer of a child. 0 before there is one.
+    slowest_first: AtomicU64,
     /// Calls that failed before the first one that did not; or all of them, once one did not.
     failed: AtomicU32,
 }

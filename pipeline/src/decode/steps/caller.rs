@@ -221,8 +221,13 @@ impl Caller {
         let child = self.child.as_mut().expect("it was started");
         let plan = &self.shared.plan;
         let is_withdrawn = || order.is_withdrawn();
+        let (is_first, began) = (!child.has_answered, Instant::now());
         let answer = child.answer(&Patience::lasting(timeout).unless(&is_withdrawn))?;
         self.shared.counts.answers.fetch_add(1, Ordering::SeqCst);
+        if is_first {
+            let micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.shared.counts.slowest_first.fetch_max(micros.max(1), Ordering::SeqCst);
+        }
         if answer == CallAnswer::Made {
             let stepping = stepping(job);
             let (height, width) = plan.steps[stepping.next].gives;
@@ -238,10 +243,18 @@ impl Caller {
         self.child.as_mut().expect("it was started").finish(&patience)
     }
 
-    /// How long the next answer may take. Before the first one, libraries may have much to do.
+    /// How long the next answer may take. Before the first one, libraries may have much to do: how much is known from the first
+    /// answers of other children.
     fn timeout(&self) -> Duration {
         let timeout = self.shared.plan.timeout;
-        if self.child.as_ref().is_some_and(|child| child.has_answered) { timeout } else { timeout.max(STARTING) }
+        if self.child.as_ref().is_some_and(|child| child.has_answered) {
+            return timeout;
+        }
+        let most = timeout.max(STARTING);
+        match self.shared.counts.slowest_first.load(Ordering::SeqCst) {
+            0 => most,
+            micros => timeout.saturating_add(Duration::from_micros(micros).saturating_mul(2)).min(most),
+        }
     }
 }
 
