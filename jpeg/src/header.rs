@@ -1,7 +1,7 @@
 //! The markers of a picture up to its first scan: what it is, with its tables (ITU T.81, annex B).
 //!
 //! Anything irregular is refused, since this crate decodes only sound pictures. It need not forgive what libjpeg forgives.
-//! The order of a progressive picture's scans is checked too (`progressive/script.rs`).
+//! `read.rs` has what a file's header is as a whole.
 
 #[cfg(test)]
 pub(crate) mod crafted;
@@ -10,7 +10,6 @@ mod tests;
 
 use crate::fault::{Fault, Unsupported};
 use crate::huffman::{Class, Code, read_codes};
-use crate::progressive::script;
 
 /// How finely the chroma is sampled, by its usual name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -105,12 +104,8 @@ struct MetSegments {
 }
 
 impl Header {
-    /// Reads the markers up to the first scan; the rest is not read. Of a progressive picture, all markers are read, up to its
-    /// end.
-    ///
-    /// # Errors
-    /// [`Fault::Unsupported`] if it is a kind that this crate does not take; other faults if it is no JPEG.
-    pub fn read(bytes: &[u8]) -> Result<Self, Fault> {
+    /// The tables up to the first scan. Nothing is known of the scans of a progressive picture.
+    pub(crate) fn read_tables(bytes: &[u8]) -> Result<Self, Fault> {
         if !bytes.starts_with(&[0xFF, 0xD8]) {
             return Err(Fault::Irregular("it does not begin with SOI"));
         }
@@ -124,7 +119,7 @@ impl Header {
             }
             let segment = next_segment(bytes, &mut at)?;
             match marker {
-                0xDA if met.progressive => return met.finish_progressive(bytes, marker_at),
+                0xDA if met.progressive => return met.finish_progressive(marker_at),
                 0xDA => return met.finish(segment, at),
                 0xDB => met.quantisation(segment)?,
                 0xC4 => read_codes(segment, |class, index, code| match class {
@@ -236,12 +231,11 @@ impl MetSegments {
         Ok(header)
     }
 
-    /// The first scan header of a progressive picture, whose marker is at `marker_at`. All scans are looked at.
-    fn finish_progressive(&self, bytes: &[u8], marker_at: usize) -> Result<Header, Fault> {
+    /// The first scan header of a progressive picture, whose marker is at `marker_at`.
+    fn finish_progressive(&self, marker_at: usize) -> Result<Header, Fault> {
         let size = self.size.ok_or(Fault::Irregular("a scan before the frame header"))?;
         let mut header = self.header(size, marker_at)?;
         header.progressive = true;
-        header.scans = script::check(bytes, &header)?;
         Ok(header)
     }
 

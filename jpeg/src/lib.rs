@@ -170,6 +170,7 @@ pub mod idct;
 mod parser;
 mod path;
 mod progressive;
+mod read;
 mod region;
 mod restarts;
 mod scan;

@@ -142,7 +142,7 @@ impl Store for EtcdStore {
     }
 
     fn stand_back(&mut self, why: &str) {
-        if !self.leadership.stands_back() {
+        if !self.leadership.steps_aside() {
             tracing::error!(why, "this coordinator cannot read the ledgers, and lets another one lead");
         }
         self.leadership.stand_back();

@@ -26,7 +26,7 @@ use crate::batch::outlet::Outlet;
 use crate::batch::slots::Slots;
 use crate::batch::stage_slots::StageSlots;
 use crate::decode::budget::Budget;
-use crate::decode::stream_pictures::StreamPictures;
+use crate::decode::job::stream_pictures::StreamPictures;
 use crate::decode::{Decoding, GpuLanes, MakeDecode, ORIGIN, Picture, Pool};
 use crate::follow::FollowSettings;
 use crate::meter::Meter;

@@ -10,9 +10,9 @@ use forebay_pixels::Draw;
 
 use crate::decode::Pool;
 use crate::decode::job::DecodeJob;
+use crate::decode::job::stepping::Stepping;
+use crate::decode::job::stream_pictures::StreamPictures;
 use crate::decode::outcomes::{Done, Outcomes};
-use crate::decode::steps::Stepping;
-use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;

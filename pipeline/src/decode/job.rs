@@ -1,18 +1,21 @@
 //! A picture on its way through the lanes, with everything that is needed to decode it.
 
+pub(crate) mod stepping;
+pub(crate) mod stream_pictures;
+
 use std::sync::Arc;
 
 use forebay_pixels::{Draw, Origin};
 
 use crate::decode::outcomes::{Done, Reporter};
-use crate::decode::steps::Stepping;
-use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::mosaic::Partners;
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
 use crate::reason::Reason;
 use crate::record::Input;
+use stepping::Stepping;
+use stream_pictures::StreamPictures;
 
 /// A picture on its way into a slot.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ use crate::record::{Input, KeptRecord};
 use crate::seek::SeekStore;
 
 /// What one thread makes pictures with.
-pub(super) struct PictureMaker {
+pub(crate) struct PictureMaker {
     decode: Decode,
     masks: MaskThread,
     mosaics: MosaicThread,

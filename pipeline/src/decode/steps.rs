@@ -22,8 +22,8 @@ use parking_lot::{Condvar, Mutex, RwLock};
 
 use crate::decode::Pool;
 use crate::decode::job::DecodeJob;
+use crate::decode::job::stepping::{StepCalls, Stepping};
 use crate::decode::maker::PictureMaker;
-use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::work_queue::WorkQueue;
 use crate::record::KeptRecord;
 use crate::settings::StepSettings;
@@ -102,39 +102,6 @@ struct StepCounts {
     failed: AtomicU32,
 }
 
-/// A picture on its way through the functions of its stream.
-#[derive(Debug)]
-pub(crate) struct Stepping {
-    /// What it waits for, and whether its outcome is still wanted.
-    order: Arc<SuspectOrder>,
-    repeat: u16,
-    /// The next function.
-    next: usize,
-    /// What that gets; or what the one before has given.
-    pixels: Vec<u8>,
-    /// What the picture was made of, once it is decoded.
-    origin: Option<Origin>,
-    /// It is one of those that may be on their way at once.
-    is_counted: bool,
-}
-
-impl Stepping {
-    /// A picture that is not decoded yet.
-    pub(super) fn new(order: Arc<SuspectOrder>, repeat: u16) -> Self {
-        Self { order, repeat, next: 0, pixels: Vec::new(), origin: None, is_counted: false }
-    }
-
-    /// Whether it was decoded.
-    pub(super) fn is_decoded(&self) -> bool {
-        self.origin.is_some()
-    }
-
-    /// Whether it is to be counted out.
-    pub(super) fn is_counted(&self) -> bool {
-        self.is_counted
-    }
-}
-
 impl Steps {
     /// Starts a first child, so that the functions are known to be good, and the threads of all. Nothing if the recipe has no
     /// functions.
@@ -189,9 +156,10 @@ impl Steps {
     pub(super) fn first(&self) -> &Recipe {
         &self.shared.plan.first
     }
+}
 
-    /// Gives the picture back if it may be decoded now. Otherwise it waits until another one has left.
-    pub(super) fn admit(&self, mut job: DecodeJob) -> Option<DecodeJob> {
+impl StepCalls for Steps {
+    fn admit(&self, mut job: DecodeJob) -> Option<DecodeJob> {
         let mut state = self.shared.state.lock();
         if state.under_way >= self.shared.most {
             state.waiting.push_back(job);
@@ -202,8 +170,7 @@ impl Steps {
         Some(job)
     }
 
-    /// A picture that was admitted has left: another one may be decoded.
-    pub(super) fn left(&self) {
+    fn left(&self) {
         let next = {
             let mut state = self.shared.state.lock();
             let next = state.waiting.pop_front();
@@ -218,20 +185,17 @@ impl Steps {
         }
     }
 
-    /// Room for a picture before the first function, with what is done with it until then.
-    pub(super) fn place<'a>(&'a self, stepping: &'a mut Stepping) -> (&'a Recipe, &'a mut [u8]) {
+    fn place<'a>(&'a self, stepping: &'a mut Stepping) -> (&'a Recipe, &'a mut [u8]) {
         fill(&mut stepping.pixels, self.first().place_len());
         (self.first(), &mut stepping.pixels)
     }
 
-    /// Passes a picture on to a child: it was decoded, and made of this.
-    pub(super) fn call_first(&self, mut job: DecodeJob, origin: Origin) {
+    fn call_first(&self, mut job: DecodeJob, origin: Origin) {
         stepping(&mut job).origin = Some(origin);
         self.shared.call(job);
     }
 
-    /// Continues with what a function has given, up to the next function or to the picture's place.
-    pub(super) fn carry_on(&self, maker: &mut PictureMaker, job: &mut DecodeJob) -> Result<(), Fault> {
+    fn carry_on(&self, maker: &mut PictureMaker, job: &mut DecodeJob) -> Result<(), Fault> {
         let (draw, record) = (job.draw, job.record);
         let (next, pixels) = {
             let stepping = stepping(job);
@@ -251,8 +215,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Passes a picture on that the pool has continued with.
-    pub(super) fn carried(&self, mut job: DecodeJob, carried: Result<(), Fault>) {
+    fn carried(&self, mut job: DecodeJob, carried: Result<(), Fault>) {
         let Stepping { next, origin, .. } = *stepping(&mut job);
         match carried {
             Err(fault) => job.end(Err(fault.into())),

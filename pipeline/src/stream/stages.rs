@@ -18,10 +18,11 @@ use crate::batch::outlet::Outlet;
 use crate::batch::slots::Slots;
 use crate::batch::stage_slots::StageSlots;
 use crate::batch::{BatchParts, BatchStage};
+use crate::decode::job::stepping::StepCalls;
+use crate::decode::job::stream_pictures::StreamPictures;
 use crate::decode::masks::Masks;
 use crate::decode::mixing::{MixSettings, Mixer};
 use crate::decode::steps::Steps;
-use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, Pool};
 use crate::follow::FollowSettings;
@@ -249,7 +250,7 @@ impl Stages {
         let Self { settings, dataset, .. } = self;
         StreamPictures {
             views: dataset.targets().views(),
-            steps: self.steps.clone(),
+            steps: self.steps.clone().map(|steps| steps as Arc<dyn StepCalls>),
             masks: self.masks(),
             cache: dataset.cache().cloned(),
             seek: dataset.seek().cloned(),

@@ -301,10 +301,7 @@ class Batch:
         self._let_go()
 
     def reject(self) -> None:
-        """Gives the batch back unread. Its records are delivered again, to this trainer or to another one.
-
-        This trainer gets the batches that already wait for it first, so in lockstep too a later step may come before
-        this one.
+        """Gives the batch back unread. It comes again, to this trainer or another one, after those that wait already.
 
         Raises:
             Error: The batch was acknowledged or rejected before.

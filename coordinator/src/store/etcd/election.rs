@@ -63,7 +63,7 @@ impl Election {
                         sleep(LOOK.min(self.ttl / 10)).await;
                     }
                 }
-                Some(lead) if self.leadership.stands_back() => {
+                Some(lead) if self.leadership.steps_aside() => {
                     self.leadership.lost(lead.term, "this process cannot read the ledgers");
                     self.give_up(lead.lease).await;
                 }
@@ -120,7 +120,7 @@ impl Election {
         match looked {
             Err(fault) => self.leadership.fails(fault.words()),
             Ok(Some(found)) => self.follow(&found),
-            Ok(None) if self.leadership.stands_back() => {
+            Ok(None) if self.leadership.steps_aside() => {
                 self.leadership.follows(None, "this process cannot read the ledgers".to_owned());
             }
             Ok(None) => {

@@ -32,7 +32,7 @@ pub(super) struct Leadership {
 }
 
 /// How long a process that cannot read the ledgers does not try to lead.
-const STANDS_BACK: Duration = Duration::from_secs(60);
+const STEPS_ASIDE: Duration = Duration::from_secs(60);
 
 /// Why it does not lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +66,8 @@ impl Leadership {
     }
 
     /// Whether it lets others lead.
-    pub(super) fn stands_back(&self) -> bool {
-        self.stood_back.lock().is_some_and(|since| since.elapsed() < STANDS_BACK)
+    pub(super) fn steps_aside(&self) -> bool {
+        self.stood_back.lock().is_some_and(|since| since.elapsed() < STEPS_ASIDE)
     }
 
     /// The term, as long as it is sure that no other process leads.

@@ -8,8 +8,8 @@ use forebay_pixels::{Draw, Recipe};
 use forebay_ring::{Dtype, Geometry, Layout, PlaceMut, Region, Shape};
 
 use crate::decode::job::DecodeJob;
+use crate::decode::job::stream_pictures::StreamPictures;
 use crate::decode::outcomes::Outcomes;
-use crate::decode::stream_pictures::StreamPictures;
 use crate::place::PlaceRight;
 use crate::prefetch::memory_source;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use forebay_pixels::{Mosaics, Recipe};
 
+use super::stepping::StepCalls;
 use crate::cache::Cache;
 use crate::decode::masks::Masks;
-use crate::decode::steps::Steps;
 use crate::decode::views::Views;
 use crate::seek::SeekStore;
 
@@ -20,7 +20,7 @@ pub(crate) struct StreamPictures {
     /// The mosaics of the recipe, if it has some. The content of a picture then has that of its partners.
     pub mosaics: Option<Mosaics>,
     /// The children that call the recipe's functions in Python, if it has some.
-    pub steps: Option<Arc<Steps>>,
+    pub steps: Option<Arc<dyn StepCalls>>,
     /// The masks that are decoded with the pictures.
     pub masks: Arc<Masks>,
     /// Where decoded pictures are kept.

@@ -1,0 +1,67 @@
+//! A picture's way through the functions in Python of its stream, as far as its job knows it. `decode/steps.rs` has the rest.
+
+use std::fmt;
+use std::sync::Arc;
+
+use forebay_pixels::{Fault, Origin, Recipe};
+
+use super::DecodeJob;
+use crate::decode::maker::PictureMaker;
+use crate::decode::suspect_order::SuspectOrder;
+
+/// What calls the functions of a stream.
+pub(crate) trait StepCalls: fmt::Debug + Send + Sync {
+    /// Gives the picture back if it may be decoded now. Otherwise it waits until another one has left.
+    fn admit(&self, job: DecodeJob) -> Option<DecodeJob>;
+
+    /// A picture that was admitted has left: another one may be decoded.
+    fn left(&self);
+
+    /// Room for a picture before the first function, with what is done with it until then.
+    fn place<'a>(&'a self, stepping: &'a mut Stepping) -> (&'a Recipe, &'a mut [u8]);
+
+    /// Passes a picture on to a child: it was decoded, and made of this.
+    fn call_first(&self, job: DecodeJob, origin: Origin);
+
+    /// Continues with what a function has given, up to the next function or to the picture's place.
+    ///
+    /// # Errors
+    /// The transforms behind the function cannot be carried out.
+    fn carry_on(&self, maker: &mut PictureMaker, job: &mut DecodeJob) -> Result<(), Fault>;
+
+    /// Passes a picture on that the pool has continued with.
+    fn carried(&self, job: DecodeJob, carried: Result<(), Fault>);
+}
+
+/// A picture on its way through the functions of its stream.
+#[derive(Debug)]
+pub(crate) struct Stepping {
+    /// What it waits for, and whether its outcome is still wanted.
+    pub(in crate::decode) order: Arc<SuspectOrder>,
+    pub(in crate::decode) repeat: u16,
+    /// The next function.
+    pub(in crate::decode) next: usize,
+    /// What that gets; or what the one before has given.
+    pub(in crate::decode) pixels: Vec<u8>,
+    /// What the picture was made of, once it is decoded.
+    pub(in crate::decode) origin: Option<Origin>,
+    /// It is one of those that may be on their way at once.
+    pub(in crate::decode) is_counted: bool,
+}
+
+impl Stepping {
+    /// A picture that is not decoded yet.
+    pub(in crate::decode) fn new(order: Arc<SuspectOrder>, repeat: u16) -> Self {
+        Self { order, repeat, next: 0, pixels: Vec::new(), origin: None, is_counted: false }
+    }
+
+    /// Whether it was decoded.
+    pub(in crate::decode) fn is_decoded(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// Whether it is to be counted out.
+    pub(in crate::decode) fn is_counted(&self) -> bool {
+        self.is_counted
+    }
+}
