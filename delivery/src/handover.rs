@@ -4,6 +4,7 @@
 //! slots to fill, and the numbers of batches that gave way. The delivery reports everything else to the ledger.
 
 use crossbeam_channel as channel;
+use forebay_proto::Turn;
 use forebay_proto::v1::BadRecord;
 use forebay_ring::{Claim, SlotMut};
 
@@ -70,6 +71,8 @@ pub enum Handover {
     Bad {
         /// The epoch.
         epoch: u64,
+        /// The record's turn there: it may be told several times of it.
+        turn: Turn,
         /// Which record, its file, and why.
         reason: String,
     },

@@ -23,11 +23,19 @@ def words(caplog):
     return [record.getMessage() for record in caplog.records if record.name.startswith("forebay")]
 
 
+SHARDINGS = {
+    "dynamic": {"batch_size": 4},
+    "shard": {"batch_size": 4, "sharding": forebay.Shard(shard_id=0, num_shards=1)},
+    "lockstep": {"sharding": forebay.Lockstep(4, rank=0, world_size=1)},
+}
+
+
+@pytest.mark.parametrize("sharding", SHARDINGS)
 @pytest.mark.parametrize("on_error", ["skip", "replace"])
-def test_bad_records_are_told_once_and_counted_at_the_end_of_each_epoch(pictures, caplog, on_error):
+def test_bad_records_are_told_once_and_counted_at_the_end_of_each_epoch(pictures, caplog, on_error, sharding):
     folder = damaged(pictures(17), [0, 3, 4, 16])
     with caplog.at_level(logging.INFO, logger="forebay"):
-        with forebay.Loader(folder, batch_size=4, size=8, on_error=on_error, epochs=3) as loader:
+        with forebay.Loader(folder, size=8, on_error=on_error, epochs=3, **SHARDINGS[sharding]) as loader:
             for epoch in range(3):
                 assert sum(int(batch.mask.sum()) for batch in loader) == 13
                 told = words(caplog)
@@ -37,6 +45,27 @@ def test_bad_records_are_told_once_and_counted_at_the_end_of_each_epoch(pictures
         first = [each for each in words(caplog) if each.startswith("a bad record is left out: record ")]
     assert len(first) == 1
     assert ".ppm" in first[0]
+
+
+@pytest.mark.parametrize("on_error", ["skip", "replace"])
+@pytest.mark.parametrize("sharding", ["shard", "lockstep"])
+def test_each_rank_is_told_of_the_bad_records_of_its_own_part(pictures, caplog, sharding, on_error):
+    folder = damaged(pictures(24), [1, 2, 9, 10, 22])
+    counts = []
+    for rank in range(2):
+        part = forebay.Shard(shard_id=rank, num_shards=2) if sharding == "shard" else None
+        part = part or forebay.Lockstep(6, rank=rank, world_size=2)
+        sizes = {"batch_size": 3} if sharding == "shard" else {}
+        caplog.clear()
+        caplog.set_level(logging.INFO, logger="forebay")
+        with forebay.Loader(folder, size=8, on_error=on_error, epochs=1, sharding=part, **sizes) as loader:
+            missing = sum(int((~batch.mask).sum()) for batch in loader)
+        told = [each for each in words(caplog) if "left out" in each]
+        noun = "1 bad record was" if missing == 1 else f"{missing} bad records were"
+        assert not missing or f"epoch 0: {noun} left out" in told
+        assert len(told) == (2 if missing else 0)
+        counts.append(missing)
+    assert sum(counts) == 5
 
 
 def test_nothing_is_told_of_a_dataset_without_bad_records(pictures, caplog):

@@ -1,19 +1,22 @@
 //! Bad records that a stream leaves out: the first is told, and the number of an epoch when it ends. It is pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+
+use forebay_proto::Turn;
 
 /// The bad records of epochs that are not over.
 #[derive(Debug, Default)]
 pub(super) struct Skipped {
-    by_epoch: BTreeMap<u64, u64>,
+    by_epoch: BTreeMap<u64, HashSet<Turn>>,
     /// What was said of the first one.
     first: Option<String>,
 }
 
 impl Skipped {
-    /// A record of this epoch is bad, as `reason` says. Gives what is said of the first one.
-    pub(super) fn bad(&mut self, epoch: u64, reason: &str) -> Option<String> {
-        *self.by_epoch.entry(epoch).or_default() += 1;
+    /// A record of this epoch is bad, as `reason` says. Gives what is said of the first one. A batch of a later epoch that
+    /// gives way is made again, so a turn may be told twice. It counts once.
+    pub(super) fn bad(&mut self, epoch: u64, turn: Turn, reason: &str) -> Option<String> {
+        self.by_epoch.entry(epoch).or_default().insert(turn);
         if self.first.is_some() {
             return None;
         }
@@ -34,7 +37,8 @@ impl Skipped {
     pub(super) fn ended(&mut self, floor: u64) -> Vec<String> {
         let later = self.by_epoch.split_off(&floor);
         let ended = std::mem::replace(&mut self.by_epoch, later);
-        let told = ended.into_iter().map(|(epoch, count)| {
+        let told = ended.into_iter().map(|(epoch, turns)| {
+            let count = turns.len();
             let records = if count == 1 { "1 bad record was".to_owned() } else { format!("{count} bad records were") };
             format!("epoch {epoch}: {records} left out")
         });
@@ -50,15 +54,16 @@ mod tests {
     fn the_first_bad_record_is_told_and_each_epoch_s_number_at_its_end() {
         let mut skipped = Skipped::default();
         assert_eq!(skipped.first(), None);
-        let first = skipped.bad(0, "record 7 (b.jpg): it is empty").unwrap();
+        let first = skipped.bad(0, Turn::first(7), "record 7 (b.jpg): it is empty").unwrap();
         assert!(first.starts_with("a bad record is left out: record 7 (b.jpg): it is empty."), "{first}");
         // Records of the next epoch are made before this one is over.
-        assert_eq!([0, 1, 0].map(|epoch| skipped.bad(epoch, "another")), [None, None, None]);
+        let others = [(0, Turn::first(9)), (1, Turn::first(7)), (0, Turn::new(9, 1)), (0, Turn::first(7))];
+        assert!(others.iter().all(|(epoch, turn)| skipped.bad(*epoch, *turn, "another").is_none()));
         assert!(skipped.ended(0).is_empty());
         assert_eq!(skipped.ended(1), ["epoch 0: 3 bad records were left out"]);
         assert_eq!(skipped.ended(2), ["epoch 1: 1 bad record was left out"]);
         assert!(skipped.ended(9).is_empty() && skipped.by_epoch.is_empty(), "nothing is kept of what is over");
-        assert_eq!(skipped.bad(9, "another"), None);
+        assert_eq!(skipped.bad(9, Turn::first(7), "another"), None);
         assert_eq!(skipped.first(), Some(&*first));
     }
 }

@@ -74,6 +74,9 @@ impl Finish {
 
     fn publish(&mut self, batch: SettledBatch, mixed: Option<&MixedLabels>, outlet: &Outlet) {
         self.meter.item();
+        for bad in &batch.metadata.bad {
+            outlet.tell_ring_of(bad);
+        }
         outlet.hand_over(Handover::Ready(publish(batch, mixed, &mut self.targets)));
     }
 }

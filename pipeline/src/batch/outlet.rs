@@ -41,8 +41,14 @@ impl Outlet {
 
     /// Tells the ring, and then the ledger, of a bad record: it may be the last one of its epoch.
     pub(super) fn tell_bad(&self, bad: BadRecord) {
-        self.hand_over(Handover::Bad { epoch: bad.position.epoch, reason: bad.to_string() });
+        self.tell_ring_of(&bad);
         self.tell(DeliveryOutcome::Bad(bad.into()));
+    }
+
+    /// Tells the ring alone of a bad record. If places never shift, the ledger hears of it with its batch's receipts.
+    pub(super) fn tell_ring_of(&self, bad: &BadRecord) {
+        let Position { epoch, .. } = bad.position;
+        self.hand_over(Handover::Bad { epoch, turn: bad.position.turn(), reason: bad.to_string() });
     }
 
     /// Tells the ledger that this daemon has no batch of an epoch in the making, and which positions fill no batch.

@@ -1,5 +1,7 @@
 //! Tests of what trainers are told of bad records, and of a run that is over.
 
+use forebay_proto::Turn;
+
 use super::*;
 
 fn progress(floor: u64) -> InboxMessage {
@@ -7,9 +9,8 @@ fn progress(floor: u64) -> InboxMessage {
 }
 
 fn bad(scene: &Scene, epoch: u64, record: u64) {
-    scene
-        .outbox
-        .post(InboxMessage::Batch(Handover::Bad { epoch, reason: format!("record {record} (x.jpg): it is empty") }));
+    let (turn, reason) = (Turn::first(record), format!("record {record} (x.jpg): it is empty"));
+    scene.outbox.post(InboxMessage::Batch(Handover::Bad { epoch, turn, reason }));
 }
 
 /// The next words for the user, or the end of an epoch.
