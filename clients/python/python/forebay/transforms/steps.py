@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from forebay.transforms.transform import Transform
 
@@ -39,3 +40,13 @@ class Python(Transform):
     function: str
     output: int | Sequence[int] | None = None
     seeded: Sequence[str] | None = None
+
+    def __call__(self, *_given: object, **_named: object) -> NoReturn:
+        """Has no meaning in this process.
+
+        Raises:
+            ValueError: Always; child processes of the daemon call the function.
+        """
+        raise ValueError(
+            f"{self.function} is called in child processes, so only a Loader can carry it out; call the function itself"
+        )
