@@ -3,7 +3,6 @@
 use crate::entropy::PaddedBlock;
 use crate::frame::Layout;
 use crate::idct::Block;
-use crate::strip::BlockSource;
 
 /// Coefficients in a block.
 pub(crate) const BLOCK: usize = 64;
@@ -13,6 +12,13 @@ const REACH: usize = size_of::<PaddedBlock>() / size_of::<i16>();
 
 /// Blocks of an MCU, at most: 4:2:0 and 4:1:1.
 const BLOCKS_OF_MCU: usize = 6;
+
+/// Where the coefficients of an MCU row are.
+pub(crate) trait BlockSource {
+    /// The blocks of one of its rows of blocks of a component, as far as the cut has them, and the zigzag index of each
+    /// block's last coefficient.
+    fn row(&mut self, component: usize, row: usize) -> (&[Block], &[u8]);
+}
 
 /// The blocks of an MCU row of one component, among the coefficients.
 #[derive(Clone, Copy, Default, Debug)]

@@ -11,6 +11,7 @@ mod deposit;
 pub(crate) mod script;
 mod symbols;
 
+use crate::blocks::BlockSource;
 use crate::entropy::{Bits, DcTables};
 use crate::fault::Fault;
 use crate::frame::Frame;
@@ -19,7 +20,6 @@ use crate::idct::{Block, Size};
 use crate::path::Path;
 use crate::region::Cut;
 use crate::restarts::Restarts;
-use crate::strip::BlockSource;
 use crate::window::{Reading, Window};
 use coefficients::Coefficients;
 use deposit::{Deposit, Plain};

@@ -1,9 +1,10 @@
 //! The samples of an MCU row, and what it takes to make pixels of them.
 
+use crate::blocks::BlockSource;
 use crate::colour;
 use crate::frame::{Frame, Layout};
 use crate::header::Header;
-use crate::idct::{self, Block, Quant, Size};
+use crate::idct::{self, Quant, Size};
 use crate::path::Path;
 use crate::region::Cut;
 use crate::scan::Wanted;
@@ -52,13 +53,6 @@ impl Default for Strip {
             quant: Quant::new(&[1; 64]),
         }
     }
-}
-
-/// Where the coefficients of an MCU row are.
-pub(crate) trait BlockSource {
-    /// The blocks of one of its rows of blocks of a component, as far as the cut has them, and the zigzag index of each
-    /// block's last coefficient.
-    fn row(&mut self, component: usize, row: usize) -> (&[Block], &[u8]);
 }
 
 impl Strips {
