@@ -61,7 +61,9 @@ pub(super) async fn status(stream: &Stream) -> StreamStatus {
 /// The stream's status, with the last known counts of its ledger.
 pub(super) async fn reading(stream: &Stream) -> StreamStatus {
     let ring = stream.delivery.status().await.unwrap_or_default();
-    told(stream, ring, stream.delivery.ledger().last_counted())
+    let counted = stream.delivery.ledger().last_counted();
+    // Nobody may have asked the ledger for its counts yet. All of its daemons agree on the number of epochs.
+    told(stream, ring, LedgerCounts { epochs: stream.settings.epochs.unwrap_or(0), ..counted })
 }
 
 fn told(stream: &Stream, ring: RingStatus, counted: LedgerCounts) -> StreamStatus {
