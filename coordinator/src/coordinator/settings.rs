@@ -17,7 +17,7 @@ pub struct CoordinatorSettings {
     /// A task that its worker does not report for this long, or for three times as long as any task has taken, goes to
     /// another worker.
     pub task_timeout: Duration,
-    /// The newest version of ledgers that it reads and writes: that of this build. Tests stand for other builds with it.
+    /// The newest version of ledgers that it reads and writes: that of this build. Tests act as other builds by it.
     pub ledger_version: u32,
 }
 

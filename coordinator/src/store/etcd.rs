@@ -47,7 +47,7 @@ pub struct EtcdSettings {
     pub certificate: Option<CertificateFiles>,
     /// A user of etcd, and the file with the password.
     pub user: Option<(String, PathBuf)>,
-    /// The newest version of ledgers that this process reads: that of this build. Tests stand for other builds with it.
+    /// The newest version of ledgers that this process reads: that of this build. Tests act as other builds by it.
     pub ledger_version: u32,
     /// How long a silent leader stays the leader, in whole seconds.
     pub lease: Duration,

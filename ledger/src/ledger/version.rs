@@ -52,7 +52,7 @@ impl StoredVersion {
     }
 }
 
-/// The newest version that somebody reads who has said this.
+/// The newest version that a worker reads that has announced this.
 pub(super) fn said(version: u32) -> u32 {
     version.max(OLDEST)
 }

@@ -62,7 +62,7 @@ pub(super) async fn status(stream: &Stream) -> StreamStatus {
 pub(super) async fn reading(stream: &Stream) -> StreamStatus {
     let ring = stream.delivery.status().await.unwrap_or_default();
     let counted = stream.delivery.ledger().last_counted();
-    // Nobody may have asked the ledger for its counts yet. All of its daemons agree on the number of epochs.
+    // The ledger may not have been asked for its counts yet. All of its daemons agree on the number of epochs.
     told(stream, ring, LedgerCounts { epochs: stream.settings.epochs.unwrap_or(0), ..counted })
 }
 

@@ -19,7 +19,7 @@ pub(super) enum Mishap {
     Changed(String),
 }
 
-/// Signals that somebody else sends to a process, and that of a file that was cut off.
+/// Signals that a process gets from outside, and that of a file that was cut off.
 const FROM_OUTSIDE: [Signal; 6] = [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT, Signal::BUS];
 
 impl Mishap {
