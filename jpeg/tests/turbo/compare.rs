@@ -17,7 +17,7 @@ pub(crate) fn decode(
     let mut rows = decoder.begin(&header, bytes, scale, region);
     let line = region.width as usize * 3;
     let mut done = 0;
-    // A few rows at a time, as somebody would who resizes them at once.
+    // A few rows at a time, as a caller would that resizes each at once.
     while done < region.height as usize {
         let end = (done + 5).min(region.height as usize);
         done += rows.read(&mut rgb[done * line..end * line])? as usize;
