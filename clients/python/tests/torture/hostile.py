@@ -20,10 +20,8 @@ import sys
 import time
 
 import wire
-from wire import Offer, Wire, ack, number, release
+from wire import PATIENCE, Offer, Wire, ack, number, release
 
-# Seconds in which the daemon must have done what it has to.
-PATIENCE = 60
 LARGEST = (1 << 64) - 1
 CREDITS = (1 << 32) - 1
 # Packets that are answered, and more of them than a socket takes.
@@ -118,7 +116,7 @@ class Hostile:
 
     def is_evicted(self, act: str) -> None:
         """The daemon must have hung up."""
-        self.wire.until(lambda: self.wire.closed, PATIENCE)
+        self.wire.until(lambda: self.wire.closed)
         if not self.wire.closed:
             self.note("fault", f"it was not evicted for {act}")
 

@@ -11,15 +11,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-# The version that docs/ring.md describes.
-DOCUMENT = Path(__file__).resolve().parents[4] / "docs" / "ring.md"
-PROTOCOL = int(re.search(r"protocol \| version, (\d+)", DOCUMENT.read_text())[1])
+# What docs/ring.md describes: the version, and for each kind of message who sends it.
+DOCUMENT = (Path(__file__).resolve().parents[4] / "docs" / "ring.md").read_text()
+PROTOCOL = int(re.search(r"protocol \| version, (\d+)", DOCUMENT)[1])
+SENDERS = {int(kind): sender for kind, sender in re.findall(r"(?m)^\| (\d+) \| [A-Z_]+ \| ([a-z ]+) \|", DOCUMENT)}
 # Kinds of messages.
 ATTACH, WELCOME, OFFER, ACK, RELEASE, CREDIT = 1, 2, 4, 5, 6, 7
 EVICT, CALL, ANSWER, RING, BYE, DEADLINE = 11, 12, 13, 15, 16, 18
 # Kinds that a trainer does not send once it is attached, and kinds that there are not.
-OF_OTHERS = (1, 2, 3, 4, 8, 9, 10, 11, 13, 14, 15, 17, 19, 20, 21, 22, 23, 24)
-UNKNOWN = (0, 25, 1 << 31, (1 << 32) - 1)
+OF_OTHERS = (ATTACH, *(kind for kind, sender in SENDERS.items() if sender not in {"trainer", "both"}))
+UNKNOWN = (0, max(SENDERS) + 1, 1 << 31, (1 << 32) - 1)
+# Seconds in which the daemon must have done what it has to. They end before those of the test that waits for this side.
+PATIENCE = 45
 LONGEST = 32 << 10
 # Protobuf: a CallRequest that asks for the audit.
 AUDIT = b"\x32\x00"
@@ -111,7 +114,7 @@ class Wire:
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def until(self, condition, seconds: float = 60) -> bool:
+    def until(self, condition, seconds: float = PATIENCE) -> bool:
         """Takes packets until something is so. False if the daemon hangs up first, or time is over."""
         end = time.monotonic() + seconds
         while not condition():
