@@ -1,5 +1,7 @@
 //! How the other commands reach a running daemon: over its control socket.
 
+mod control_socket;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +12,6 @@ use forebay_printable::printable;
 use forebay_proto::v1::control_client::ControlClient;
 use forebay_ring::is_own_socket_dir;
 use hyper_util::rt::TokioIo;
-use tokio::net::UnixStream;
 use tokio::time::timeout;
 use tonic::Code;
 use tonic::transport::{Channel, Endpoint, Uri};
@@ -20,6 +21,7 @@ use tonic_health::pb::health_client::HealthClient;
 
 use crate::failure::Failure;
 use crate::progress;
+use control_socket::ControlSocket;
 
 /// What a question is asked with.
 pub(crate) type Client = ControlClient<Channel>;
@@ -114,18 +116,23 @@ impl Daemon {
     }
 
     /// Where it is asked: the only private daemon is meant where no other one runs.
-    fn control(&self) -> Result<PathBuf, Failure> {
+    fn control(&self) -> Result<ControlSocket, Failure> {
         let all = match &self.found {
-            Some(entry) => return Ok(entry.control.clone()),
+            Some(entry) => return Ok(ControlSocket::of_private(&entry.control)),
             None => self.all()?,
         };
         match &*all {
-            [Self { found: Some(entry), .. }] => Ok(entry.control.clone()),
+            [Self { found: Some(entry), .. }] => Ok(ControlSocket::of_private(&entry.control)),
             [Self { found: Some(_), .. }, ..] => {
                 let entries: Vec<_> = all.iter().filter_map(|daemon| daemon.found.clone()).collect();
+                // One that has its sockets where this command looks first is meant before others.
+                let mut nearest = entries.iter().filter(|entry| !entry.is_elsewhere);
+                if let (Some(entry), None) = (nearest.next(), nearest.next()) {
+                    return Ok(ControlSocket::of_private(&entry.control));
+                }
                 Err(Failure::Unavailable(format!("No service runs, {}. Choose one with --pid.", listed(&entries))))
             }
-            _ => Ok(self.socket(control::SOCKET)),
+            _ => Ok(ControlSocket::of_service(self.socket(control::SOCKET))),
         }
     }
 
@@ -173,7 +180,7 @@ impl Daemon {
             let channel = connected.map_err(|error| {
                 Failure::Unavailable(format!(
                     "No daemon answers at {}: {}. Is `forebay serve` running?",
-                    printable(&socket),
+                    printable(socket.path()),
                     cause(&error)
                 ))
             })?;
@@ -206,7 +213,7 @@ impl Daemon {
         let mut seen = Unready::NotThere("it was not asked yet".to_owned());
         let chosen = if self.pid.is_some() { Some(self.control()?) } else { None };
         // Looked up each time: the user's own daemon may begin meanwhile, and until then the service's socket is meant.
-        let socket = || chosen.clone().unwrap_or_else(|| self.socket(control::SOCKET));
+        let socket = || chosen.clone().unwrap_or_else(|| ControlSocket::of_service(self.socket(control::SOCKET)));
         let ready = runtime.block_on(async {
             let looking = async {
                 while let Err(unready) = see_it_ready(&socket(), &mut seen).await {
@@ -220,7 +227,7 @@ impl Daemon {
         ready.map_err(|_elapsed| {
             Failure::Failed(format!(
                 "No daemon serves at {} within {} s: {seen}.",
-                printable(&socket()),
+                printable(socket().path()),
                 within.as_secs_f32()
             ))
         })
@@ -238,13 +245,13 @@ impl Daemon {
     }
 }
 
-async fn connect(socket: &Path) -> Result<Channel, tonic::transport::Error> {
-    let socket = socket.to_owned();
+async fn connect(at: &ControlSocket) -> Result<Channel, tonic::transport::Error> {
+    let at = at.clone();
     // The address is not used: the connector knows the socket.
     let endpoint = Endpoint::from_static("http://daemon");
     let connector = tower::service_fn(move |_: Uri| {
-        let socket = socket.clone();
-        async move { UnixStream::connect(socket).await.map(TokioIo::new) }
+        let at = at.clone();
+        async move { at.connect().await.map(TokioIo::new) }
     });
     endpoint.connect_with_connector(connector).await
 }
@@ -255,7 +262,7 @@ fn cause(error: &dyn std::error::Error) -> String {
 }
 
 /// Returns once it is ready, or when it cannot be asked, or ends. What is seen meanwhile goes to `seen`.
-async fn see_it_ready(socket: &Path, seen: &mut Unready) -> Result<(), Unready> {
+async fn see_it_ready(socket: &ControlSocket, seen: &mut Unready) -> Result<(), Unready> {
     let channel = connect(socket).await;
     let channel = channel.map_err(|error| Unready::NotThere(cause(&error)))?;
     let of_all = HealthCheckRequest { service: String::new() };

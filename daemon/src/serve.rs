@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use forebay_pipeline::threads;
 use forebay_proto::v1::ClosedStream;
-use forebay_ring::{BindError, Listener, Socket, inherited};
+use forebay_ring::{BindError, Listener, Socket, inherited, socket_dir};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
@@ -260,7 +260,10 @@ pub async fn private(socket: i32, config: Config, environment: Environment) -> R
 
 /// Lets the user's commands ask a private daemon how it is.
 async fn be_asked(daemon: Arc<Daemon>, sockets: PathBuf, loader: u32) {
-    let (registration, control, metrics) = match Registration::of(&sockets, loader) {
+    // After `su`, XDG_RUNTIME_DIR may be the folder of another user, and the name of a socket must not be long.
+    let entered = Registration::of(&sockets, loader)
+        .or_else(|error| Registration::of(&socket_dir(None), loader).map_err(|_also| error));
+    let (registration, control, metrics) = match entered {
         Ok(entered) => entered,
         Err(error) => {
             tracing::info!(%error, "commands such as `forebay status` do not find this private daemon");

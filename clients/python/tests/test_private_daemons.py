@@ -9,7 +9,9 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -63,10 +65,16 @@ def ends(process):
 
 @pytest.fixture
 def ask(binary):
-    def run(*arguments):
-        return subprocess.run([binary, *arguments], capture_output=True, text=True)
+    def run(*arguments, env=None):
+        return subprocess.run([binary, *arguments], capture_output=True, text=True, env=env)
 
     return run
+
+
+def of_processes(result, *processes):
+    """The private daemons of these processes that were found. Other tests have daemons at the same time."""
+    pids = [process.pid for process in processes]
+    return [each for each in as_json(result)["private"] if each["loader_pid"] in pids]
 
 
 def as_json(result):
@@ -87,7 +95,7 @@ def scraped(path):
 
 def test_status_and_top_show_the_private_daemons_of_all_processes_of_the_user(ask, begin, pictures):
     first, second = begin(pictures(7)), begin(pictures(9, name="others"))
-    found = as_json(ask("status", "--json"))["private"]
+    found = of_processes(ask("status", "--json"), first, second)
     assert {each["loader_pid"]: each["streams"][0]["records"] for each in found} == {first.pid: 7, second.pid: 9}
     assert all(
         each["pid"] in private_daemons(each["loader_pid"]) and each["ready"] and each["socket"] is None
@@ -98,11 +106,47 @@ def test_status_and_top_show_the_private_daemons_of_all_processes_of_the_user(as
         assert f"private daemon of the Loaders of process {process.pid}\n" in shown
         assert f"process {process.pid} of user" in shown, "the trainer itself"
     top = ask("top", "--once", "--every", "10ms")
-    assert top.stdout.count("private daemon of the Loaders of process") == 2, top.stdout + top.stderr
-    assert {each["loader_pid"] for each in as_json(ask("top", "--once", "--every", "10ms", "--json"))["private"]} == {
-        first.pid,
-        second.pid,
-    }
+    for process in (first, second):
+        assert f"private daemon of the Loaders of process {process.pid}\n" in top.stdout, top.stdout + top.stderr
+    assert len(of_processes(ask("top", "--once", "--every", "10ms", "--json"), first, second)) == 2
+
+
+def test_a_daemon_is_found_from_another_runtime_folder_and_without_one(ask, begin, pictures, tmp_path):
+    process = begin(pictures(7))
+    plain = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
+    for env in (plain, {**plain, "XDG_RUNTIME_DIR": str(tmp_path)}, {}):
+        (found,) = of_processes(ask("status", "--json", env=env), process)
+        assert (found["streams"][0]["records"], found["ready"]) == (7, True)
+        assert f"private daemon of the Loaders of process {process.pid}\n" in ask("status", env=env).stdout
+        assert as_json(ask("status", "--json", "--pid", str(process.pid), env=env))["loader_pid"] == process.pid
+        audit = as_json(ask("audit", "--json", "--pid", str(process.pid), env=env))
+        assert audit["streams"][0]["epochs"][0]["records"] == 7
+    ends(process)
+    gone = ask("status", "--pid", str(process.pid), env=plain)
+    assert gone.returncode == 1
+    assert f"No private daemon of process {process.pid} runs" in gone.stderr
+
+
+def test_a_daemon_whose_runtime_folder_cannot_be_used_is_found_too(ask, begin, pictures, runtime, monkeypatch):
+    # As after `su`, or with a path that is too long for a socket.
+    for unusable in ("exposed", "long" * 30):
+        folder = runtime / unusable
+        (folder / "forebay").mkdir(parents=True)
+        (folder / "forebay").chmod(0o777)
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+        process = begin(pictures(5, name=unusable[:7]))
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        assert len(of_processes(ask("status", "--json"), process)) == 1
+        assert not (folder / "forebay" / "private").exists()
+        ends(process)
+
+
+def test_the_nearest_private_daemon_is_meant_if_others_are_elsewhere(ask, begin, pictures, runtime, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime / "elsewhere"))
+    begin(pictures(7))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    begin(pictures(9, name="others"))
+    assert as_json(ask("audit", "--json"))["streams"][0]["epochs"][0]["records"] == 9
 
 
 def test_one_of_them_is_chosen_by_the_process_of_the_loader_or_its_own(ask, begin, pictures):
@@ -138,9 +182,11 @@ def test_a_private_daemon_that_ends_or_is_killed_is_not_shown_any_more(ask, begi
     killed.wait()
     os.kill(daemon, signal.SIGKILL)
     wait_until(lambda: not os.path.exists(f"/proc/{daemon}"))
-    gone = ask("status")
-    assert gone.returncode == 1
-    assert "No daemon answers" in gone.stderr
+    gone = ask("status", "--json")
+    if gone.returncode == 0:
+        assert of_processes(gone, ended, killed) == []
+    else:
+        assert "No daemon answers" in gone.stderr
     folder = runtime / "forebay" / "private"
     assert not folder.exists() or list(folder.iterdir()) == []
 
@@ -162,12 +208,32 @@ def test_other_users_get_nothing_of_it(begin, binary, pictures, runtime):
     result = subprocess.run(other, capture_output=True, text=True, env={"XDG_RUNTIME_DIR": str(runtime)})
     assert result.returncode == 1
     assert "private" not in result.stdout
+    # Nor can another user add a daemon of its own to those that are shown.
+    folder = runtime.parent / "hostile" / "private"
+    folder.mkdir(parents=True)
+    for owned in (folder.parent, folder):
+        os.chown(owned, 65534, 65534)
+    hostile = textwrap.dedent(f"""
+    import socket, sys
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind({str(folder / "4242-4343.sock")!r})
+    listener.listen()
+    print("listens", flush=True)
+    sys.stdin.readline()
+    """)
+    command = [*other[:5], sys.executable, "-c", hostile]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={}) as process:
+        if process.stdout.readline() != "listens\n":
+            pytest.skip("the other user may not run this interpreter")
+        assert "4242" not in subprocess.run([binary, "status"], capture_output=True, text=True).stdout
+        process.stdin.close()
 
 
 def test_metrics_of_a_private_daemon_count_each_stream_for_itself(ask, begin, pictures, runtime):
     process = begin(pictures(4), pictures(40, name="others"))
     (endpoint,) = (runtime / "forebay" / "private").glob(f"{process.pid}-*.metrics")
-    names = {each["records"]: each["name"] for each in as_json(ask("status", "--json"))["private"][0]["streams"]}
+    (found,) = of_processes(ask("status", "--json"), process)
+    names = {each["records"]: each["name"] for each in found["streams"]}
 
     def counts_agree():
         # Streams are read one after the other, and decode meanwhile until their rings are full: only then are all
