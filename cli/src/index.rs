@@ -70,6 +70,8 @@ struct MadeIndex<'a> {
     fingerprint: String,
     scanned: bool,
     sizes: Option<MeasuredIndex>,
+    /// Whether the index that was there had some, and this one has none.
+    lost_sizes: bool,
     seek: Option<NotedIndex>,
 }
 
@@ -122,6 +124,7 @@ impl<'a> MadeIndex<'a> {
             fingerprint: blake3::Hash::from_bytes(report.fingerprint).to_hex().to_string(),
             scanned: report.is_new,
             sizes,
+            lost_sizes: report.has_lost_sizes,
             seek,
         }
     }
@@ -133,6 +136,12 @@ impl<'a> MadeIndex<'a> {
         writeln!(out, "{verb} {}: {records} records, {}", printable(index), ByteSize(*bytes))?;
         if let Some(measured) = &self.sizes {
             measured.text(out)?;
+        }
+        if self.lost_sizes {
+            writeln!(
+                out,
+                "The earlier index had the sizes of the pictures. This one has none: give --sizes to read them again."
+            )?;
         }
         if let Some(noted) = &self.seek {
             noted.text(out)?;
@@ -151,7 +160,8 @@ mod tests {
     #[test]
     fn an_index_is_told_as_text_and_as_json() {
         let path = PathBuf::from("/indexes/a\u{1b}.forebay");
-        let report = IndexReport { path, bytes: 2000, records: 60, fingerprint: [7; 32], is_new: true };
+        let report =
+            IndexReport { path, bytes: 2000, records: 60, fingerprint: [7; 32], is_new: true, has_lost_sizes: true };
         let made = MadeIndex::new("/data", &report, None, None);
         let (mut text, mut as_json) = (Vec::new(), Vec::new());
         made.text(&mut text, Some(Path::new("mine.forebay"))).unwrap();

@@ -58,6 +58,8 @@ pub struct IndexReport {
     pub fingerprint: [u8; 32],
     /// Whether the dataset was scanned. Otherwise the index was there, and fits.
     pub is_new: bool,
+    /// Whether it took the place of an index with the sizes of the pictures, and has none. They may be those of other pictures.
+    pub has_lost_sizes: bool,
 }
 
 /// A scan that takes longer is worth an index, unless it finds few records: then the storage was slow for another reason.
@@ -111,7 +113,7 @@ pub(crate) fn make(
     if !rebuild {
         match indexed.opened(&path) {
             Ok(source) if measure.is_none() || !source.sizes().is_empty() => {
-                return report(path, source.as_ref(), false);
+                return report(path, source.as_ref(), (false, false));
             }
             Err(NoIndex::Unknown(fault)) => return Err(fault),
             Ok(_) | Err(NoIndex::Absent | NoIndex::Earlier | NoIndex::Bad(_)) => {}
@@ -133,6 +135,7 @@ pub(crate) fn make(
         Some(measure) => Some(measure(dataset.as_source())?),
         None => None,
     };
+    let has_lost_sizes = sizes.is_none() && has_sizes(&path);
     indexed
         .write(&path, &mut dataset, sizes)
         .map_err(|BadIndex(problem)| SourceError::Index { path: path.clone(), problem })?;
@@ -141,12 +144,22 @@ pub(crate) fn make(
         key::bound(path.parent().unwrap_or_else(|| Path::new("")), &path, MOST_BYTES);
     }
     let source = open_from(indexed, &path)?;
-    report(path, source.as_ref(), true)
+    report(path, source.as_ref(), (true, has_lost_sizes))
 }
 
-fn report(path: PathBuf, source: &dyn Source, is_new: bool) -> Result<IndexReport, SourceError> {
+fn report(
+    path: PathBuf,
+    source: &dyn Source,
+    (is_new, has_lost_sizes): (bool, bool),
+) -> Result<IndexReport, SourceError> {
     let bytes = path.metadata().map_err(|error| SourceError::of_path(&path, error))?.len();
-    Ok(IndexReport { bytes, records: source.len(), fingerprint: source.fingerprint(), is_new, path })
+    Ok(IndexReport { bytes, records: source.len(), fingerprint: source.fingerprint(), is_new, has_lost_sizes, path })
+}
+
+/// Whether there is an index with the sizes of pictures, even if it does not fit any more.
+fn has_sizes(index: &Path) -> bool {
+    let found = IndexFile::open(index).ok().and_then(|file| sizes::read(&file.columns).ok());
+    found.is_some_and(|sizes| !sizes.is_empty())
 }
 
 /// Where the notes of the scan for an index are.
@@ -208,10 +221,14 @@ impl Indexed<'_> {
             scan.forget();
             return Ok(dataset.into_source());
         }
+        let has_lost_sizes = has_sizes(&path);
         let made = make_folder(folder).map_err(|error| BadIndex(error.to_string()));
         match made.and_then(|()| self.write(&path, &mut dataset, None)) {
             Ok(bytes) => {
                 tracing::info!(index = %printable(&path), records, bytes, seconds = start.elapsed().as_secs(), "wrote an index, so that the dataset is not scanned again");
+                if has_lost_sizes {
+                    tracing::warn!(index = %printable(&path), "the index that did not fit any more had the sizes of the pictures, and the new one has none; `forebay index --sizes` reads them again");
+                }
                 key::bound(folder, &path, MOST_BYTES);
                 scan.forget();
             }

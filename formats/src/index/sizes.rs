@@ -160,6 +160,24 @@ mod tests {
     }
 
     #[test]
+    fn rule_61_an_index_that_takes_the_place_of_one_with_sizes_says_that_it_has_none() {
+        let (dir, indexes) = (folder(&["x/a.jpg", "x/b.jpg"]), tempfile::tempdir().unwrap());
+        let (name, index) = (dir.path().to_str().unwrap(), indexes.path().join("x.arrow"));
+        let plain = |rebuild| make_index(name, &Options::default(), Some(&index), rebuild).unwrap().has_lost_sizes;
+        assert!(!plain(true) && !plain(true), "there were none");
+        let measure = |rebuild| {
+            let mut sizes = |source: &dyn Source| Ok(measured(source));
+            make_index_with_sizes(name, &Options::default(), Some(&index), rebuild, &mut sizes).unwrap().has_lost_sizes
+        };
+        assert!(!measure(false) && !measure(true) && !plain(false));
+        assert!(plain(true) && !plain(true));
+        assert!(!measure(false));
+        // It does not fit any more, so it is made again.
+        fs::write(dir.path().join("x/c.jpg"), "").unwrap();
+        assert!(plain(false));
+    }
+
+    #[test]
     fn rule_61_sizes_are_cut_with_a_limit_and_follow_each_other_in_several_datasets() {
         let (dir, indexes) = (folder(&["a.jpg", "b.jpg", "c.jpg"]), tempfile::tempdir().unwrap());
         let name = dir.path().to_str().unwrap().to_owned();
