@@ -9,6 +9,7 @@ from forebay import frameworks
 from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.epoch import Epoch
 from forebay.errors import SettingsError
+from forebay.given_numbers import epoch_number
 from forebay.state import pack, unpack
 
 if TYPE_CHECKING:
@@ -89,11 +90,10 @@ class Batches(Generic[T]):
         epochs that were not consumed are returned. The audit does not list the epochs that were skipped.
 
         Raises:
-            SettingsError: The epoch is negative.
+            SettingsError: The epoch is negative, or no integer.
             Error: Other trainers are attached to the stream.
         """
-        if epoch < 0:
-            raise SettingsError(f"epoch={epoch}: give 0 or more")
+        epoch = epoch_number(epoch)
         if epoch != self.epoch:
             self._feed.session.begin(epoch)
 

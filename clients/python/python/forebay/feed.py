@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from forebay.batch import Batch
 from forebay.errors import SlotsHeld
+from forebay.given_numbers import seconds_of
 
 if TYPE_CHECKING:
     from forebay import _native
@@ -50,6 +51,7 @@ class Feed:
         between that store and a `return`. CPython looks for signals, and for exceptions of other threads, only after
         calls and at the end of loops.
         """
+        timeout = seconds_of(timeout)
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             self._make_room()

@@ -8,6 +8,7 @@ from typing import Any, Callable, Union
 
 from forebay import image
 from forebay.errors import DatasetError
+from forebay.given_numbers import epoch_number
 from forebay.shared_epoch import SharedEpoch
 from forebay.transforms import Compose, Transform
 from forebay.transforms.in_process import BYTE_LIMIT
@@ -70,8 +71,11 @@ class ImageFolder:
 
         Call it before each epoch. Workers of a DataLoader notice it too, also with `persistent_workers=True`. The
         `set_epoch()` of a sampler does not reach the dataset.
+
+        Raises:
+            SettingsError: The epoch is no integer, is negative, or is above 2**63 - 1.
         """
-        self._epoch.set(epoch)
+        self._epoch.set(epoch_number(epoch))
 
     def __len__(self) -> int:
         return len(self.samples)

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from forebay import frameworks
 from forebay._native import TaskWorker
 from forebay.errors import ForkError, SettingsError
+from forebay.given_numbers import seconds_of
 from forebay.sharding.place import place_of, worker_of
 from forebay.sharding.shard import TRAINING, Shard, Task
 
@@ -155,7 +156,7 @@ class ShardingClient:
             Outage: The coordinator cannot be asked, and `timeout` is over.
             TimeoutError: There was no shard in time.
         """
-        while (found := self._native.fetch(timeout)) is not None:
+        while (found := self._native.fetch(seconds_of(timeout))) is not None:
             restores, task_id, epoch, start, end, indices = found
             task = Task(task_id, Shard(self._dataset_name, start, end, indices), epoch, self._task_type, restores)
             with self._own():

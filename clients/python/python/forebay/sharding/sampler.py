@@ -8,6 +8,7 @@ from typing import Any
 from forebay import frameworks
 from forebay._native import shuffled
 from forebay.errors import SettingsError
+from forebay.given_numbers import epoch_number
 
 __all__ = ["ElasticDistributedSampler"]
 
@@ -90,7 +91,11 @@ class ElasticDistributedSampler:
         """Begins an epoch. Call it before each one, as for PyTorch's `DistributedSampler`.
 
         If the sampler has just loaded a state of this epoch, it goes on in the middle of it.
+
+        Raises:
+            SettingsError: The epoch is no integer, is negative, or is above 2**63 - 1.
         """
+        epoch = epoch_number(epoch)
         if epoch != self.epoch:
             self.completed_num = 0
         self.epoch = epoch

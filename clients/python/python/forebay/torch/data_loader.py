@@ -11,6 +11,7 @@ from typing import Any, Callable
 import torch
 
 from forebay.errors import Error
+from forebay.given_numbers import epoch_number
 from forebay.loader import Loader
 from forebay.torch.accelerated import refuse_fast_schedulers
 from forebay.torch.asked import asked_columns
@@ -249,11 +250,10 @@ class DataLoader:
         state. The audit does not list the epochs that were skipped.
 
         Raises:
-            ValueError: The epoch is negative.
+            SettingsError: The epoch is negative, or no integer.
             Error: Other trainers are attached to the stream.
         """
-        if epoch < 0:
-            raise ValueError(f"epoch={epoch}: give 0 or more")
+        epoch = epoch_number(epoch)
         following = self.epoch + 1 if self._is_left_early else self.epoch
         if epoch != following:
             self.loader._feed.session.begin(epoch)
