@@ -66,7 +66,7 @@ fn labelled(list: &[u8], options: &Options) -> DatasetResult {
         let &mut (expected, other) = first.get_or_insert_with(|| {
             // A text is one even if it looks like a number.
             if kind == TEXT && options.labels == Labels::Auto {
-                column = Column::new(Labels::Text);
+                column = Column::of_texts();
             }
             (kind, line)
         });

@@ -10,6 +10,8 @@ use forebay_sources::{Labels, LineProblem};
 pub(crate) struct Column {
     /// Text even where it looks like a number.
     as_text: bool,
+    /// Classes are sorted as numbers if all of them are.
+    by_number: bool,
     /// What the first line was, and its number; later ones must be the same.
     first: Option<(CellKind, u64)>,
     /// Integers; or places in `texts`, in order of appearance.
@@ -27,7 +29,13 @@ enum CellKind {
 
 impl Column {
     pub(crate) fn new(labels: Labels) -> Self {
-        Self { as_text: labels == Labels::Text, first: None, values: Vec::new(), texts: HashMap::new() }
+        let as_text = labels == Labels::Text;
+        Self { as_text, by_number: !as_text, first: None, values: Vec::new(), texts: HashMap::new() }
+    }
+
+    /// Labels that are texts already, such as `"7"` of Python. They are classes, even where they look like integers.
+    pub(crate) fn of_texts() -> Self {
+        Self { by_number: true, ..Self::new(Labels::Text) }
     }
 
     pub(crate) fn push(&mut self, cell: &[u8], line: u64) -> Result<(), LineProblem> {
@@ -64,13 +72,8 @@ impl Column {
         let mut texts: Vec<(Vec<u8>, i64)> = self.texts.into_iter().collect();
         texts.sort_unstable();
         // With labels="text", names are asked for even if they look like numbers.
-        let are_numbers = !self.as_text && texts.iter().all(|(text, _)| number(text).is_some());
-        if are_numbers {
-            // Numbers that are written in two ways stay in the order of their texts.
-            texts.sort_by(|(one, _), (other, _)| {
-                let [one, other] = [one, other].map(|text| number(text).unwrap_or(f64::NAN));
-                one.total_cmp(&other)
-            });
+        if self.by_number {
+            sort_numbers(&mut texts, |(text, _)| text);
         }
         let mut sorted_place = vec![0; texts.len()];
         for (place, (_, appearance)) in (0..).zip(&texts) {
@@ -82,6 +85,16 @@ impl Column {
             }
         }
         (self.values, texts.iter().map(|(text, _)| String::from_utf8_lossy(text).into_owned()).collect())
+    }
+}
+
+/// Sorts classes by their numbers, if all their names are numbers. Numbers that are written in two ways stay in their order.
+pub(crate) fn sort_numbers<T>(classes: &mut [T], name: impl Fn(&T) -> &[u8]) {
+    if classes.iter().all(|class| number(name(class)).is_some()) {
+        classes.sort_by(|one, other| {
+            let [one, other] = [one, other].map(|class| number(name(class)).unwrap_or(f64::NAN));
+            one.total_cmp(&other)
+        });
     }
 }
 

@@ -42,7 +42,10 @@ fn a_list_of_a_client_may_have_a_label_for_each_path() {
     assert_eq!(names(&*opened(integers, Labels::Auto)), ["b.jpg", "a.jpg"]);
     assert_eq!(found(integers, Labels::Auto), (String::new(), vec![12, -3]));
     assert_eq!(found(integers, Labels::Text), ("-3 12".into(), vec![1, 0]));
-    assert_eq!(found(texts, Labels::Auto), ("10 7".into(), vec![1, 0]));
+    assert_eq!(found(texts, Labels::Auto), ("7 10".into(), vec![0, 1]), "classes, in the order of their numbers");
+    assert_eq!(found(texts, Labels::Text), ("10 7".into(), vec![1, 0]), "texts that were asked for");
+    let decimals = "\0b.jpg\0t12.5\0a.jpg\0t3.0";
+    assert_eq!(found(decimals, Labels::Auto), ("3.0 12.5".into(), vec![1, 0]));
     assert_eq!(found(texts, Labels::None), (String::new(), vec![-1, -1]));
     assert_eq!(found("\0b.jpg\0i1\0a.jpg\0tcat", Labels::Text), ("1 cat".into(), vec![0, 1]));
     let lists = [integers, texts, "\0b.jpg\0i12\0a.jpg\0i3", "b.jpg\0a.jpg"];

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import json
+import math
 import operator
 import os
 import struct
@@ -88,13 +89,28 @@ def plain_label(label: Reader, as_text: bool) -> Label:
     return str(label) if as_text else label
 
 
-def numbered(labels: Sequence[Label | None]) -> tuple[array[int], list[str]]:
-    """Labels as integers, and the names of the classes. None, of a record that could not be read, is -1."""
+def number_of(name: str) -> float | None:
+    """The finite number that a class is called; None if its name is none."""
+    try:
+        number = float(name)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and name.isascii() and "_" not in name else None
+
+
+def numbered(labels: Sequence[Label | None], as_text: bool) -> tuple[array[int], list[str]]:
+    """Labels as integers, and the names of the classes. None, of a record that could not be read, is -1.
+
+    Classes that are all numbers are in the order of these, unless texts were asked for.
+    """
     given = [label for label in labels if label is not None]
     texts = sum(isinstance(label, str) for label in given)
     if texts not in (0, len(given)):
         raise TypeError("some labels are int and others str; give one type, or labels='text' to take all as text")
     classes = sorted(set(given)) if texts else []
+    numbers = {name: number_of(name) for name in classes}
+    if not as_text and None not in numbers.values():
+        classes.sort(key=numbers.__getitem__)
     places = {name: place for place, name in enumerate(classes)}
     known = (label if isinstance(label, int) else places.get(label, -1) for label in labels)
     return array("q", known), classes
@@ -224,7 +240,7 @@ class ReaderProgram:
         if needs_labels or targets is not None:
             found = self.scan(shards, needs_labels, targets)
             labels = found if needs_labels else labels
-        integers, classes = (None, []) if labels is None else numbered(labels)
+        integers, classes = (None, []) if labels is None else numbered(labels, self.settings["labels"] == "text")
         about = {"shards": shards, "version": str(version), "classes": classes, "labelled": labels is not None}
         self.daemon.send(b"S", json.dumps(about).encode())
         if integers is not None:

@@ -24,6 +24,8 @@ pub(crate) struct TableChoice {
     pub masks: Vec<(String, FieldPath)>,
     /// Names of the label's classes, as `datasets` noted them.
     pub classes: Vec<String>,
+    /// Labels that are texts are sorted as numbers if all of them are.
+    pub by_number: bool,
 }
 
 const PICTURES: [&str; 3] = ["image", "img", "picture"];
@@ -51,10 +53,11 @@ impl TableChoice {
             picture.push("bytes".to_owned());
         }
         let (label, classes) = labelled(schema, options).map_err(wrong)?;
+        let by_number = options.labels != Labels::Text;
         let targets = mapped(schema, options).map_err(wrong)?;
         let masks =
             options.masks.targets().map(|(name, parts)| mask(schema, name, &parts)).collect::<Result<_, _>>()?;
-        Ok(Self { picture, elsewhere, label, targets, masks, classes })
+        Ok(Self { picture, elsewhere, label, targets, masks, classes, by_number })
     }
 
     /// Chooses the fields of a table whose rows have paths of pictures. The path is the first target.
@@ -72,9 +75,10 @@ impl TableChoice {
             return Err(wrong(format!("\"{name}\" has the type {of}, and the path of a picture is a text.")));
         }
         let (label, classes) = labelled(schema, options).map_err(wrong)?;
+        let by_number = options.labels != Labels::Text;
         let mut targets = vec![(PATHS.to_owned(), picture.clone())];
         targets.extend(mapped(schema, options).map_err(wrong)?);
-        Ok(Self { picture, elsewhere: None, label, targets, masks: Vec::new(), classes })
+        Ok(Self { picture, elsewhere: None, label, targets, masks: Vec::new(), classes, by_number })
     }
 
     /// A field that is read when the dataset is opened, and whose values are numbers of a dictionary.

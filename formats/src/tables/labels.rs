@@ -9,12 +9,16 @@ use arrow_array::types::{
 };
 use arrow_schema::DataType;
 
+use crate::label_column::sort_numbers;
+
 /// The labels so far.
 #[derive(Debug, Default)]
 pub(crate) struct LabelReader {
     /// Integers, or places in `texts` in order of appearance. Nulls are -1.
     values: Vec<i64>,
     texts: BTreeMap<String, i64>,
+    /// Classes are sorted as numbers if all of them are.
+    by_number: bool,
     /// Whether texts were seen, and integers.
     has_texts: bool,
     has_integers: bool,
@@ -26,9 +30,10 @@ pub(crate) struct LabelReader {
 }
 
 impl LabelReader {
-    /// `names` are the names of the classes, where the labels are numbers of these.
-    pub(crate) fn new(names: Vec<String>) -> Self {
-        Self { names, ..Self::default() }
+    /// `names` are the names of the classes, where the labels are numbers of these. With `by_number`, texts that are all numbers
+    /// are sorted as numbers.
+    pub(crate) fn new(names: Vec<String>, by_number: bool) -> Self {
+        Self { names, by_number, ..Self::default() }
     }
 
     /// Adds the labels of these rows.
@@ -118,13 +123,17 @@ impl LabelReader {
         if !self.has_texts {
             return (self.values, self.names);
         }
+        let mut classes: Vec<(String, i64)> = self.texts.into_iter().collect();
+        if self.by_number {
+            sort_numbers(&mut classes, |(name, _)| name.as_bytes());
+        }
         // By their order of appearance, the places in the sorted order.
-        let mut sorted = vec![0; self.texts.len()];
-        for (place, &appearance) in (0..).zip(self.texts.values()) {
-            sorted[usize::try_from(appearance).expect("a place in the list")] = place;
+        let mut sorted = vec![0; classes.len()];
+        for (place, (_, appearance)) in (0..).zip(&classes) {
+            sorted[usize::try_from(*appearance).expect("a place in the list")] = place;
         }
         let sorted = |value: &i64| sorted[usize::try_from(*value).expect("a place in the list")];
-        (self.values.iter().map(sorted).collect(), self.texts.into_keys().collect())
+        (self.values.iter().map(sorted).collect(), classes.into_iter().map(|(name, _)| name).collect())
     }
 }
 
@@ -158,7 +167,7 @@ mod tests {
     use super::*;
 
     fn read(arrays: &[&dyn Array], names: &[&str]) -> Result<(Vec<i64>, Vec<String>), (usize, String)> {
-        let mut reader = LabelReader::new(names.iter().map(|&name| name.to_owned()).collect());
+        let mut reader = LabelReader::new(names.iter().map(|&name| name.to_owned()).collect(), true);
         arrays.iter().try_for_each(|array| reader.push(*array))?;
         Ok(reader.finish())
     }
@@ -170,6 +179,12 @@ mod tests {
         let texts = StringArray::from(vec!["dog", "cat", "dog"]);
         let classes = (vec![1, 0, 1], vec!["cat".to_owned(), "dog".to_owned()]);
         assert_eq!(read(&[&texts], &[]).unwrap(), classes);
+        let numbers = StringArray::from(vec!["30.5", "4.0", "-1.0"]);
+        let sorted = ["-1.0", "4.0", "30.5"].map(str::to_owned).to_vec();
+        assert_eq!(read(&[&numbers], &[]).unwrap(), (vec![2, 1, 0], sorted), "in the order of their numbers");
+        let mut as_texts = LabelReader::new(Vec::new(), false);
+        as_texts.push(&numbers).unwrap();
+        assert_eq!(as_texts.finish().1, ["-1.0", "30.5", "4.0"], "texts that were asked for");
         let dictionary: DictionaryArray<Int32Type> = vec!["dog", "cat", "dog"].into_iter().collect();
         assert_eq!(read(&[&dictionary], &[]).unwrap(), classes);
         assert_eq!(read(&[&BooleanArray::from(vec![true, false])], &[]).unwrap(), (vec![1, 0], vec![]));

@@ -36,7 +36,7 @@ impl TableValues {
             Ok((column.clone(), reader.map_err(wrong)?))
         };
         Ok(Self {
-            labels: choice.label.as_ref().map(|_| LabelReader::new(choice.classes.clone())),
+            labels: choice.label.as_ref().map(|_| LabelReader::new(choice.classes.clone(), choice.by_number)),
             classes: choice.classes.clone(),
             targets: choice.targets.iter().map(target).collect::<Result<_, SourceError>>()?,
         })

@@ -81,7 +81,7 @@ pub(crate) fn whole(value: f32) -> Option<i64> {
 
 impl GatheredLabels {
     pub(super) fn new(option: Labels) -> Self {
-        let texts = Column::new(Labels::Text);
+        let texts = if option == Labels::Text { Column::new(option) } else { Column::of_texts() };
         Self { option, first: None, integers: Vec::new(), texts, is_good: Vec::new() }
     }
 
