@@ -150,11 +150,12 @@ fn open_with(path: &Path, settings: ReaderSettings) -> Result<ReaderRows, Source
         first.others.iter().map(String::as_str).filter(|name| targets.find(name).is_none()).collect();
     if !others.is_empty() {
         let others = others.join(", ");
-        tracing::warn!(
-            "{} yields {}, which are left out. Give scan=true, or a method columns()",
-            printable(path),
-            printable(&others)
-        );
+        let remedy = if scan {
+            "The lines above say why. A method column_types() says the types of columns"
+        } else {
+            "Give scan=true, or a method columns()"
+        };
+        tracing::warn!("{} yields {}, which are left out. {remedy}", printable(path), printable(&others));
     }
     Ok(rows)
 }

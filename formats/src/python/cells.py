@@ -289,7 +289,10 @@ class Targets:
         for target in self.all.values():
             if target.type is not None:
                 continue
-            self.left_out[target.name] = "no record has a value that says its type"
+            self.left_out[target.name] = (
+                "no record has a value that says its type; say it in column_types(), as in "
+                f'{{"{target.name}": "f32 [*, 4]"}}'
+            )
             if self.only_wanted:
                 wrong = next((value.words for value in target.pending if isinstance(value, Refused)), None)
                 raise ValueError(f"the column {target.name!r} cannot be: {wrong or self.left_out[target.name]}")

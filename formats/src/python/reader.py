@@ -282,14 +282,27 @@ class ReaderProgram:
             self.daemon.send(kind, body)
             self.daemon.flush()
 
-    def scan(self, shards: list[tuple[str, int, int]], labelled: bool, targets: Any) -> list[Label | None]:  # noqa: ANN401
-        """Reads all records for their labels and columns. A record that cannot be read has none."""
+    def scan(
+        self,
+        shards: list[tuple[str, int, int]],
+        labelled: bool,
+        targets: Any,  # noqa: ANN401
+    ) -> list[Label | None] | None:
+        """Reads all records for their labels and columns. A record that cannot be read has none.
+
+        Returns:
+            The labels. None if no record has one.
+        """
         labels: list[Label | None] = []
+        unlabelled = damaged = 0
         step = self.settings["records_per_task"]
         for name, first, count in shards:
             for start in range(first, first + count, step):
-                for label, others in self.scanned(name, start, min(start + step, first + count), labelled):
+                for found in self.scanned(name, start, min(start + step, first + count), labelled):
+                    label, others = found or (None, {})
                     labels.append(label)
+                    damaged += found is None
+                    unlabelled += found is not None and label is None
                     if targets is not None:
                         targets.push(others)
                 if targets is not None:
@@ -300,24 +313,31 @@ class ReaderProgram:
             self.pass_on(targets.finish())
             for name, reason in targets.left_out.items():
                 print(f"{name!r} is no column: {reason}")
+        if unlabelled and unlabelled + damaged == len(labels):
+            return None
+        if labelled and unlabelled:
+            print(f"records without a label, although others have one: {unlabelled}. Theirs is -1")
         return labels
 
-    def scanned(self, name: str, start: int, end: int, labelled: bool) -> list[tuple[Label | None, dict[str, Any]]]:
-        """The labels and values of a task's records. If the task fails, its records are read one by one."""
+    def scanned(
+        self, name: str, start: int, end: int, labelled: bool
+    ) -> list[tuple[Label | None, dict[str, Any]] | None]:
+        """The labels and values of a task's records, and None for each that cannot be read.
+
+        If the task fails, its records are read one by one.
+        """
         try:
             return [self.what_has(record, labelled) for record in records_of(self.reader, name, start, end)]
         except Exception:
             if end - start > 1:
                 return [found for each in range(start, end) for found in self.scanned(name, each, each + 1, labelled)]
             traceback.print_exc()
-            return [(None, {})]
+            return [None]
 
     def what_has(self, record: Reader, labelled: bool) -> tuple[Label | None, dict[str, Any]]:
-        """The label, which is required, and the values of further columns."""
+        """The label, if it has one that is wanted, and the values of further columns."""
         _, label, others = parts(record, self.keys)
-        if labelled and label is None:
-            raise ValueError("read_records() yielded a record without a label")
-        return (self.label(label) if labelled else None), others
+        return (self.label(label) if labelled and label is not None else None), others
 
     def label(self, label: Reader) -> Label:
         """A label as the stream has it."""

@@ -44,6 +44,26 @@ fn rule_55_other_keys_of_dicts_become_columns_by_a_scan() {
 }
 
 #[test]
+fn rule_55_a_scan_finds_the_columns_of_records_without_labels() {
+    let script = dicts("{'image': b'%d' % n, 'boxes': [[float(n), 1, 2, 3]] * n}");
+    for columns_of in [&[][..], &[("boxes", "boxes")]] {
+        let source = scanned(&script, columns_of).unwrap();
+        assert_eq!(columns(&source), ["boxes: f64 [*][*]"]);
+        assert_eq!(values::<f64>(&source, "boxes", 1), [1.0, 1.0, 2.0, 3.0]);
+        assert_eq!((source.label(0), source.label(3), read(&source, 3)), (-1, -1, Ok("3".into())));
+    }
+    // Some have labels, and one cannot be read.
+    let some = dicts("{'image': b'%d' % n, 'label': [5, None, 1 // (n - 2) and 6, 7][n], 'size': n}");
+    let source = scanned(&some, &[]).unwrap();
+    assert_eq!([0, 1, 3].map(|record| source.label(record)), [5, -1, 7]);
+    assert_eq!((columns(&source), values::<i64>(&source, "size", 1)), (vec!["size: i64".to_owned()], vec![1]));
+    let empty = dicts("{'image': b'%d' % n, 'boxes': []}");
+    refused(scanned(&empty, &[("boxes", "boxes")]), &["'boxes'", "column_types()", "f32 [*, 4]"]);
+    let wrong = dicts("{'image': b'%d' % n, 'boxes': {'x': 1}}");
+    refused(scanned(&wrong, &[("boxes", "boxes")]), &["'boxes'", "it is dict"]);
+}
+
+#[test]
 fn rule_55_a_map_names_the_keys_and_the_reader_may_say_their_types() {
     let types = "\ndef column_types(self):\n    return {'points': 'f32 [*, 2]'}\n";
     let record = "{'photo': b'%d' % n, 'cls': 'yx'[n % 2], 'xy': [[n, 0.5]] * n, 'weight': 1}";
