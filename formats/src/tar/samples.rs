@@ -35,6 +35,8 @@ pub(super) struct Samples<'a> {
     faults: Faults,
     labels: Labelled,
     targets: Vec<LooseColumn>,
+    /// Of each of these, why the first sample that cannot have a value has none.
+    refused: Vec<Option<String>>,
     masks: SampleMasks,
     seen: SeenMembers,
 }
@@ -129,7 +131,7 @@ fn grouped(members: Vec<TarMember>) -> Result<Vec<OpenSample>, (Vec<u8>, u64)> {
 
 impl<'a> Samples<'a> {
     pub(super) fn new(columns: &'a SampleColumns, options: &Options) -> Self {
-        let targets = columns.targets.iter().map(|_| LooseColumn::default()).collect();
+        let targets: Vec<_> = columns.targets.iter().map(|_| LooseColumn::default()).collect();
         Self {
             columns,
             names: Paths::default(),
@@ -137,6 +139,7 @@ impl<'a> Samples<'a> {
             sparse: SparseMaps::new(),
             faults: Faults::default(),
             labels: Labelled::new(options.labels),
+            refused: vec![None; targets.len()],
             targets,
             masks: SampleMasks {
                 packed: PackedMasks::new(columns.masks.len()),
@@ -191,8 +194,10 @@ impl<'a> Samples<'a> {
         if let Err(wrong) = self.label(path, &shown.name, sample)? {
             fault.get_or_insert(wrong);
         }
-        for (column, cells) in self.columns.targets.iter().zip(&mut self.targets) {
+        let columns = self.columns.targets.iter().zip(&mut self.targets).zip(&mut self.refused);
+        for ((column, cells), refused) in columns {
             let cell = column.cell(sample).unwrap_or_else(|wrong| {
+                refused.get_or_insert_with(|| wrong.clone());
                 fault.get_or_insert(wrong);
                 LooseValue::Null
             });
@@ -274,8 +279,8 @@ impl<'a> Samples<'a> {
             (labels, classes) = (found, found_classes);
         }
         let (mut fields, mut values) = (Vec::new(), Vec::new());
-        for (column, cells) in self.columns.targets.iter().zip(self.targets) {
-            let found = cells.finish().ok_or_else(|| wrong(format!("no sample has a member {column}.")))?;
+        for ((column, cells), refused) in self.columns.targets.iter().zip(self.targets).zip(self.refused) {
+            let found = cells.finish().ok_or_else(|| wrong(column.nowhere(refused)))?;
             fields.push(Field::new(&column.name, found.column_type().clone()));
             values.push(found);
         }
@@ -351,6 +356,15 @@ impl SampleColumn {
             let (_, member) = sample.iter().find(|(suffix, _)| *suffix == part.suffix)?;
             Some((part, member))
         })
+    }
+
+    /// What is said if no sample has a value of it, and why the first is refused that could have one.
+    fn nowhere(&self, refused: Option<String>) -> String {
+        match refused {
+            Some(why) => format!("no sample has a value {self} that can be used: {}.", why.trim_end_matches('.')),
+            None if self.parts.iter().all(|part| part.key.is_none()) => format!("no sample has a member {self}."),
+            None => format!("no sample has a value {self}: a member of this name, with this key in it."),
+        }
     }
 
     /// The value of a sample.

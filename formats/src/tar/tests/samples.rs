@@ -310,6 +310,46 @@ fn members_that_are_compressed_by_themselves_are_read_as_what_they_hold() {
 }
 
 #[test]
+fn a_compressed_member_that_is_cut_short_is_called_so() {
+    let cut = |bytes: Vec<u8>, len: usize| bytes[..len].to_vec();
+    let whole = gz(b"a caption of a few words");
+    let tar = TarWriter::of(&[
+        ("1.jpg", b"one"),
+        ("1.t.gz", &whole),
+        ("1.b.bz2", &Compression::Bzip2.compressed(b"x")),
+        ("2.jpg", b"two"),
+        ("2.t.gz", &cut(whole.clone(), whole.len() / 2)),
+        ("3.jpg", b"three"),
+        ("3.b.bz2", &cut(Compression::Bzip2.compressed(b"many words"), 20)),
+        ("4.jpg", b"four"),
+        ("4.t.gz", b"a caption"),
+    ]);
+    let found = faults(opened(tar, &mapped(&[("t", "t.gz"), ("b", "b.bz2")])));
+    let words = |record: usize| found[record].clone().unwrap_or_default();
+    assert!(found[0].is_none());
+    assert!(words(1).contains("its gzip data are cut short or damaged"), "{}", words(1));
+    assert!(words(2).contains("its bzip2 data are cut short or damaged"), "{}", words(2));
+    assert!(words(3).contains("it is not gzip, as its suffix says"), "{}", words(3));
+}
+
+#[test]
+fn a_column_of_which_no_sample_has_a_value_says_what_is_there_instead() {
+    let tar = TarWriter::of(&[
+        ("1.jpg", b"one"),
+        ("1.json", br#"{"box": {"left": 3, "top": 4}, "name": "x"}"#),
+        ("1.n.npy", b"no array"),
+    ]);
+    for (part, words) in [
+        ("json:box", &["\"json:box\"", "is an object", "box.left, box.top"][..]),
+        ("json:size", &["no sample has a value \"json:size\"", "with this key"]),
+        ("n.npy", &["\"n.npy\"", "not an array of NumPy"]),
+        ("txt", &["no sample has a member \"txt\"."]),
+    ] {
+        refusal(opened(tar.clone(), &mapped(&[("x", part)])), words);
+    }
+}
+
+#[test]
 fn members_in_bzip2_hold_what_their_inner_suffix_says_and_have_the_same_limit() {
     let bz2 = |bytes: &[u8]| Compression::Bzip2.compressed(bytes);
     let tar = TarWriter::of(&[
