@@ -120,6 +120,17 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
                        option. If the lines have polygons, give kpt_shape=\"none\".";
         return Err(SourceError::malformed_at(path, 0, problem));
     }
+    if pose == PoseLines::Unknown
+        && let Some(count) = label_file::look_like_points(records.iter().flatten())
+    {
+        let points = if count == 1 { "1 point".to_owned() } else { format!("{count} points") };
+        let problem = format!(
+            "each line has a box and then {points} of x and y in it, as lines of keypoints have, but no \"kpt_shape\" says \
+             so. Write \"kpt_shape: [{count}, 2]\" into data.yaml, or give kpt_shape=\"{count},2\". If the lines have polygons, \
+             give kpt_shape=\"none\"."
+        );
+        return Err(SourceError::malformed_at(path, 0, problem));
+    }
     let targets = chosen.table(path, records.len(), |part, column| fill(part, column, &records))?;
     let shard_name = layout.shard_name(options);
     let oversights = beside.oversights(options.labels, &[]);

@@ -27,6 +27,12 @@ pub(super) struct LabelLines<'a> {
 /// Tools round, so a fraction may be a little more than 1. Ultralytics has the same limit.
 const MOST: f64 = 1.01;
 
+/// By how much boxes of poses may leave the picture, and keypoints their box.
+const ROUNDED: f32 = 0.02;
+
+/// Numbers of a quadrilateral. Many datasets have these alone, as oriented boxes.
+const LARGEST_COMMON: usize = 8;
+
 /// # Errors
 /// A line is no object. The error names it.
 pub(super) fn parse(text: &[u8], of: LabelLines<'_>) -> Result<Vec<YoloObject>, String> {
@@ -136,6 +142,45 @@ fn visibilities(words: &[&str]) -> Option<Vec<u8>> {
 pub(super) fn look_like_poses<'a>(objects: impl Iterator<Item = &'a YoloObject>) -> bool {
     let mut objects = objects.peekable();
     objects.peek().is_some() && objects.all(|object| object.could_be_pose)
+}
+
+/// How many keypoints of x and y alone the objects of a dataset have, if that is what their polygons are. Each line then has as
+/// many numbers, and the first four are a box within the picture that most of the points are in. Polygons are not like that,
+/// except by chance in a dataset of few objects. Triangles and quadrilaterals have as many numbers each: they are told apart by
+/// width and height, which would be a point far from the others in some lines.
+pub(super) fn look_like_points<'a>(objects: impl Iterator<Item = &'a YoloObject>) -> Option<usize> {
+    let (mut numbers, mut labelled, mut inside, mut is_far) = (None, 0_u64, 0_u64, false);
+    for YoloObject { polygon, .. } in objects.filter(|object| !object.polygon.is_empty()) {
+        let (found, points) = polygon.split_at_checked(4)?;
+        if points.is_empty() || *numbers.get_or_insert(polygon.len()) != polygon.len() {
+            return None;
+        }
+        let [x, y, width, height] = [found[0], found[1], found[2], found[3]];
+        let is_within =
+            |middle: f32, side: f32| middle - side / 2.0 >= -ROUNDED && middle + side / 2.0 <= 1.0 + ROUNDED;
+        if !is_within(x, width) || !is_within(y, height) {
+            return None;
+        }
+        let near = |at: f32, middle: f32, side: f32| (at - middle).abs() <= side / 2.0 + ROUNDED;
+        // What has no place is not labelled.
+        let placed = || points.chunks_exact(2).filter(|point| **point != [0.0, 0.0]);
+        for point in placed() {
+            labelled += 1;
+            inside += u64::from(near(point[0], x, width) && near(point[1], y, height));
+        }
+        let others = |axis: usize| placed().map(move |point| point[axis]);
+        is_far |= is_beyond(width, others(0).chain([x])) || is_beyond(height, others(1).chain([y]));
+    }
+    let numbers = numbers?;
+    let is_told = is_far || numbers > LARGEST_COMMON;
+    (is_told && labelled > 0 && inside * 10 >= labelled * 8).then_some((numbers - 4) / 2)
+}
+
+/// Whether a coordinate is further from others than these are from each other. A corner of a quadrilateral is not, as a rule.
+fn is_beyond(at: f32, others: impl Iterator<Item = f32>) -> bool {
+    let (least, most) = others.fold((f32::MAX, f32::MIN), |(least, most), other| (least.min(other), most.max(other)));
+    let far = most - least + ROUNDED;
+    at < least - far || at > most + far
 }
 
 fn fraction(word: &str) -> Result<f64, String> {

@@ -156,6 +156,43 @@ fn poses_without_a_shape_are_refused_and_never_become_polygons() {
 }
 
 #[test]
+fn poses_of_two_numbers_a_point_are_refused_without_a_shape_and_never_become_polygons() {
+    let dir = |lines: &[&str]| {
+        folder(&[
+            ("images/1.jpg", ""),
+            ("images/2.jpg", ""),
+            ("labels/1.txt", lines[0]),
+            ("labels/2.txt", lines.get(1).copied().unwrap_or_default()),
+        ])
+    };
+    // Five points each; one has no place, and one is a little outside of its box.
+    let poses = [
+        "0 .5 .4 .4 .6 .4 .2 .6 .25 .5 .5 0 0 .31 .68\n1 .25 .25 .3 .3 .2 .2 .3 .2 .25 .3 .11 .35 .42 .12\n",
+        "0 .7 .7 .2 .5 .65 .6 .75 .6 .7 .7 .66 .9 .74 .9\n",
+    ];
+    let error = opened(dir(&poses).path(), &[]).unwrap_err().to_string();
+    assert!(
+        ["5 points", "\"kpt_shape: [5, 2]\"", "kpt_shape=\"none\""].iter().all(|part| error.contains(part)),
+        "{error}"
+    );
+    let source = opened(dir(&poses).path(), &[("kpt_shape", "5,2")]).unwrap();
+    assert_eq!(values::<f32>(&*source, "boxes", 1), [0.6, 0.45, 0.8, 0.95]);
+    assert!(opened(dir(&poses).path(), &[("kpt_shape", "none")]).is_ok());
+    // One point each, beside a line of a box alone.
+    let single = ["0 .8 .7 .1 .1 .81 .72\n0 .5 .5 .25 .5\n", "0 .2 .6 .2 .1 .21 .61\n"];
+    let error = opened(dir(&single).path(), &[]).unwrap_err().to_string();
+    assert!(error.contains("1 point of x and y") && error.contains("[1, 2]"), "{error}");
+    // Polygons, although all have as many points, such as oriented boxes in the middle, and polygons of several sizes.
+    for polygons in [
+        ["0 .1 .1 .4 .1 .4 .5 .1 .5\n0 .6 .2 .9 .2 .9 .7 .6 .7\n", "2 .2 .5 .3 .5 .3 .9 .2 .9\n"],
+        ["0 .5 .4 .4 .6 .4 .2\n", "0 .5 .4 .4 .6 .4 .2 .45 .3\n"],
+        ["0 .3 .3 .5 .3 .5 .4 .3 .4\n", "0 .4 .45 .55 .5 .5 .6 .36 .55\n1 .3 .3 .31 .3 .31 .31 .3 .31\n"],
+    ] {
+        assert!(opened(dir(&polygons).path(), &[]).is_ok(), "{polygons:?}");
+    }
+}
+
+#[test]
 fn pictures_without_any_text_are_refused_with_what_lies_in_its_place() {
     for (files, words) in [
         (&["images/1.jpg", "images/2.jpg"][..], &["none of the 2 pictures", "\"folder:\""][..]),
