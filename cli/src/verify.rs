@@ -146,7 +146,9 @@ fn verdict(found: &Findings) -> Result<(), Failure> {
     match (bad, unread) {
         (0, 0) if oversights.is_empty() => Ok(()),
         (0, 0) => {
-            Err(Failure::Failed(format!("All {records} are good, but not all of the dataset is used.{oversights}")))
+            let all =
+                if found.records == 1 { "The record is good".to_owned() } else { format!("All {records} are good") };
+            Err(Failure::Failed(format!("{all}, but not all of the dataset is used.{oversights}")))
         }
         (bad, 0) => Err(Failure::Failed(format!("{bad} of {records} {} bad.{oversights}", verb(bad, "is", "are")))),
         (bad, unread) => Err(Failure::Failed(format!(

@@ -192,7 +192,7 @@ fn what_lies_beside_the_pictures_and_is_not_used_fails_unless_it_is_accepted() {
         assert!(said(&refused).contains(words), "{words:?} is not in: {}", said(&refused));
     }
     assert!(
-        printed(&refused).contains("not used    annotations that are not used: 1 XML files"),
+        printed(&refused).contains("not used    annotations that are not used: 1 XML file"),
         "{}",
         printed(&refused)
     );

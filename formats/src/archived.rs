@@ -118,7 +118,8 @@ impl Archived {
             Labels::None => (Vec::new(), Vec::new()),
             Labels::Auto | Labels::Text => classes(dataset, &self.paths)?,
         };
-        let Self { names, spans, faults, beside, .. } = self;
+        let Self { names, paths, spans, faults, mut beside, .. } = self;
+        beside.see_masks(&paths, of_labels);
         let oversights = beside.oversights(of_labels, &classes);
         Ok(ArchivedPictures { names, spans, labels, classes, faults, oversights })
     }

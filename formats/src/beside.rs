@@ -2,6 +2,7 @@
 //! a README. Every format that lists files shows them to this, by their names alone.
 
 mod kinds;
+mod mask_names;
 mod part_names;
 
 use std::collections::BTreeMap;
@@ -10,14 +11,16 @@ use std::collections::btree_map::Entry;
 use forebay_sources::{Labels, MOST_EXAMPLES, Options, Oversight, OversightKind, SourceError};
 
 use crate::option_key::OptionKey;
+use crate::paths::Paths;
 pub(crate) use kinds::BesideKind;
 use kinds::kind_of;
-use part_names::is_part_name;
+use part_names::part_names;
 
 /// The option that all schemes have. An index is the same whatever its value is.
 pub(crate) const UNREAD: OptionKey = OptionKey {
     name: "unread",
-    help: "\"accept\" if annotations and files that are not used, and the names of the classes, are as they should be",
+    help: "\"accept\" if annotations and files that are not used, and the names of the classes, are as they should be; \
+           \"members\" if that is so for the members of samples",
 };
 
 /// The files beside the pictures that were seen so far.
@@ -62,6 +65,14 @@ impl Beside {
         self.seen.entry(kind).or_default().add(path);
     }
 
+    /// Looks for masks among the pictures of the dataset, by their paths. Folders at the top are looked at as classes, if they are
+    /// such.
+    pub(crate) fn see_masks(&mut self, pictures: &Paths, labels: Labels) {
+        for place in mask_names::masks_beside(pictures, usize::from(labels != Labels::None)) {
+            self.see_as(BesideKind::MaskPictures, pictures.bytes(place));
+        }
+    }
+
     /// Adds what another part of a scan has seen.
     pub(crate) fn append(&mut self, other: Self) {
         for (kind, tally) in other.seen {
@@ -79,14 +90,17 @@ impl Beside {
     /// What was overlooked, beside these classes. A dataset that is to have no labels misses no annotations, and no class.
     pub(crate) fn oversights(&self, labels: Labels, classes: &[String]) -> Vec<Oversight> {
         let wants_labels = labels != Labels::None;
-        let files = self.seen.iter().map(|(kind, tally)| Oversight {
+        // Masks are records in any case.
+        let is_told = |kind: BesideKind| {
+            wants_labels || kind.about() != OversightKind::Annotations || kind == BesideKind::MaskPictures
+        };
+        let files = self.seen.iter().filter(|(kind, _)| is_told(**kind)).map(|(kind, tally)| Oversight {
             kind: kind.about(),
-            what: kind.what().to_owned(),
+            what: kind.what(tally.count).to_owned(),
             count: tally.count,
             examples: tally.examples.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
             remedy: kind.remedy().to_owned(),
         });
-        let files = files.filter(|found| wants_labels || found.kind != OversightKind::Annotations);
         files.chain(wants_labels.then(|| of_classes(classes)).flatten()).collect()
     }
 
@@ -100,11 +114,12 @@ impl Beside {
 
 /// Classes whose names are those of the parts of a dataset.
 fn of_classes(classes: &[String]) -> Option<Oversight> {
-    let parts: Vec<&String> = classes.iter().filter(|class| is_part_name(class)).collect();
+    let parts = part_names(classes);
     let first = parts.first()?;
     Some(Oversight {
         kind: OversightKind::Classes,
-        what: "folders that are taken for classes".to_owned(),
+        what: if parts.len() == 1 { "folder that is taken for a class" } else { "folders that are taken for classes" }
+            .to_owned(),
         count: parts.len() as u64,
         examples: parts.iter().take(MOST_EXAMPLES).map(|&class| class.clone()).collect(),
         remedy: format!(
@@ -116,30 +131,46 @@ fn of_classes(classes: &[String]) -> Option<Oversight> {
     })
 }
 
-/// Whether the user has accepted what is not used.
+/// What of that is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Telling {
+    #[default]
+    All,
+    /// All but members of samples that are not used: the user has listed columns.
+    NoMembers,
+    Nothing,
+}
+
+/// What the user wants to hear of what is not used.
 ///
 /// # Errors
 /// The option has another value.
-pub(crate) fn is_accepted(options: &Options) -> Result<bool, SourceError> {
-    options.own.choice(UNREAD.name, &[("tell", false), ("accept", true)])
+pub(crate) fn telling(options: &Options) -> Result<Telling, SourceError> {
+    let values = [("tell", Telling::All), ("accept", Telling::Nothing), ("members", Telling::NoMembers)];
+    options.own.choice(UNREAD.name, &values)
 }
 
 /// What was overlooked in an open dataset, unless the user has accepted it. An index has it in any case.
 #[derive(Debug, Default)]
 pub(crate) struct Oversights {
     found: Vec<Oversight>,
-    is_accepted: bool,
+    telling: Telling,
 }
 
 impl Oversights {
     /// What a scan or an index has. The value of the option was looked at when the name of the dataset was.
     pub(crate) fn new(found: Vec<Oversight>, options: &Options) -> Self {
-        Self { found, is_accepted: is_accepted(options).unwrap_or(false) }
+        Self { found, telling: telling(options).unwrap_or_default() }
     }
 
     /// What is said.
     pub(crate) fn told(&self) -> Vec<Oversight> {
-        if self.is_accepted { Vec::new() } else { self.found.clone() }
+        let of_members = |found: &Oversight| [1, 2].iter().any(|count| found.what == BesideKind::Members.what(*count));
+        match self.telling {
+            Telling::All => self.found.clone(),
+            Telling::NoMembers => self.found.iter().filter(|found| !of_members(found)).cloned().collect(),
+            Telling::Nothing => Vec::new(),
+        }
     }
 
     /// What an index keeps.

@@ -81,7 +81,7 @@ fn table_below(root: &Address) -> Result<Option<Address>, SourceError> {
 }
 
 fn open(root: &Address, options: &Options) -> Result<Listing, SourceError> {
-    let Walk { pictures: paths, looks, mut top_folders, bases, hidden, others, beside, .. } =
+    let Walk { pictures: paths, looks, mut top_folders, bases, hidden, others, mut beside, .. } =
         walk(root, Look::AtSizes)?;
     if paths.is_empty() {
         let path = root.path().to_owned();
@@ -95,6 +95,7 @@ fn open(root: &Address, options: &Options) -> Result<Listing, SourceError> {
     if hidden + others > 0 {
         tracing::info!(folder = %printable(&root.shown()), hidden, others, "left out hidden entries and files that are not pictures");
     }
+    beside.see_masks(&paths, options.labels);
     let (labels, classes) = if options.labels == Labels::None || paths.iter().all(|path| class_of(path).is_none()) {
         (Vec::new(), Vec::new())
     } else {

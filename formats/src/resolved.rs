@@ -54,7 +54,7 @@ impl Resolved {
             None => (recognised(&as_path, schemes)?, as_path, options.clone()),
         };
         let limit = limited::take(&mut options)?;
-        beside::is_accepted(&options)?;
+        beside::telling(&options)?;
         if scheme.takes_any() {
             options.own = options.own.without(beside::UNREAD.name);
         }

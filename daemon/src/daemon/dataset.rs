@@ -72,11 +72,16 @@ fn with_columns(
     only: Option<&[String]>,
     open: impl Fn(&Options) -> forebay_formats::Opened,
 ) -> forebay_formats::Opened {
-    let source = open(options)?;
+    let mut options = options.clone();
+    // A user who lists columns leaves the other members out on purpose, as with a map.
+    if only.is_some() && options.own.get("unread").is_none() {
+        options.own.set("unread", "members");
+    }
+    let source = open(&options)?;
     let names = only.filter(|_| options.columns.is_empty()).and_then(|names| unnamed(source.as_ref(), names));
     let Some(names) = names else { return Ok(source) };
     let columns = names.iter().map(|name| (name.clone(), name.clone())).collect();
-    match open(&Options { columns, ..options.clone() }) {
+    match open(&Options { columns, ..options }) {
         // The error will list the columns that it has by itself.
         Err(refused @ (SourceError::UnknownOption { .. } | SourceError::BadOption { .. })) => {
             tracing::info!(%refused, "the columns are no parts of a record either");

@@ -29,6 +29,8 @@ pub(crate) enum BesideKind {
     TextsAlone,
     /// Pictures of a dataset of annotations that have none.
     PicturesAlone,
+    /// Masks among the pictures of a dataset, which has them as records.
+    MaskPictures,
     Pictures,
     Videos,
     Archives,
@@ -36,8 +38,8 @@ pub(crate) enum BesideKind {
 }
 
 use BesideKind::{
-    Archives, Arrays, CocoJson, CreateMl, Json, Labels, Members, Metadata, OrientedTexts, Other, Pictures,
-    PicturesAlone, RoboflowTable, Tables, Texts, TextsAlone, Videos, Xml, Yaml,
+    Archives, Arrays, CocoJson, CreateMl, Json, Labels, MaskPictures, Members, Metadata, OrientedTexts, Other,
+    Pictures, PicturesAlone, RoboflowTable, Tables, Texts, TextsAlone, Videos, Xml, Yaml,
 };
 
 /// Ends of names, in any case, and what such files are. Those that say most are first.
@@ -123,34 +125,49 @@ impl BesideKind {
     pub(super) fn about(self) -> OversightKind {
         match self {
             OrientedTexts | CreateMl | CocoJson | RoboflowTable | Metadata | Xml | Json | Texts | Yaml | Tables
-            | Arrays | Labels | Members | TextsAlone => OversightKind::Annotations,
+            | Arrays | Labels | Members | TextsAlone | MaskPictures => OversightKind::Annotations,
             PicturesAlone | Pictures | Videos | Archives | Other => OversightKind::Unread,
         }
     }
 
-    /// Such files, in the plural.
-    pub(super) fn what(self) -> &'static str {
-        match self {
-            OrientedTexts => "texts of oriented boxes (DOTA's labelTxt)",
-            CreateMl => "JSON files of CreateML",
-            CocoJson => "JSON files of COCO",
-            RoboflowTable => "tables of Roboflow",
-            Metadata => "tables of metadata",
-            Xml => "XML files, as Pascal VOC, labelImg and CVAT write them",
-            Json => "JSON files, as COCO, LabelMe and others write them",
-            Texts => "texts, as YOLO and Darknet write them, or lists",
-            Yaml => "YAML files, as YOLO has them",
-            Tables => "tables",
-            Arrays => "arrays",
-            Labels => "files of labels",
-            Members => "members of samples",
-            TextsAlone => "texts of labels for which there is no picture",
-            PicturesAlone => "pictures without annotations",
-            Pictures => "pictures of formats that are not decoded",
-            Videos => "videos",
-            Archives => "archives",
-            Other => "other files",
-        }
+    /// So many such files.
+    pub(super) fn what(self, count: u64) -> &'static str {
+        let (one, several) = match self {
+            OrientedTexts => ("text of oriented boxes (DOTA's labelTxt)", "texts of oriented boxes (DOTA's labelTxt)"),
+            CreateMl => ("JSON file of CreateML", "JSON files of CreateML"),
+            CocoJson => ("JSON file of COCO", "JSON files of COCO"),
+            RoboflowTable => ("table of Roboflow", "tables of Roboflow"),
+            Metadata => ("table of metadata", "tables of metadata"),
+            Xml => (
+                "XML file, as Pascal VOC, labelImg and CVAT write them",
+                "XML files, as Pascal VOC, labelImg and CVAT write them",
+            ),
+            Json => (
+                "JSON file, as COCO, LabelMe and others write them",
+                "JSON files, as COCO, LabelMe and others write them",
+            ),
+            Texts => {
+                ("text, as YOLO and Darknet write them, or a list", "texts, as YOLO and Darknet write them, or lists")
+            }
+            Yaml => ("YAML file, as YOLO has them", "YAML files, as YOLO has them"),
+            Tables => ("table", "tables"),
+            Arrays => ("array", "arrays"),
+            Labels => ("file of labels", "files of labels"),
+            Members => ("member of samples", "members of samples"),
+            TextsAlone => {
+                ("text of labels for which there is no picture", "texts of labels for which there is no picture")
+            }
+            PicturesAlone => ("picture without annotations", "pictures without annotations"),
+            MaskPictures => (
+                "mask among the pictures, by its name, which is a record too",
+                "masks among the pictures, by their names, which are records too",
+            ),
+            Pictures => ("picture of a format that is not decoded", "pictures of formats that are not decoded"),
+            Videos => ("video", "videos"),
+            Archives => ("archive", "archives"),
+            Other => ("other file", "other files"),
+        };
+        if count == 1 { one } else { several }
     }
 
     /// What to do about them, as sentences.
@@ -191,6 +208,10 @@ impl BesideKind {
             Members => "Name those that are wanted: columns = { caption = \"txt\" }, or masks = { ... } for PNG masks.",
             TextsAlone => "A picture and its text have the same name. Rename the texts, or remove them.",
             PicturesAlone => "Write annotations for them, or move them away.",
+            MaskPictures => {
+                "Move masks into a folder of their own, with the names of their pictures, and name it: \
+                 masks = { mask = \"FOLDER\" }. If these are pictures like the others, give unread=\"accept\"."
+            }
             Pictures => "Convert them to JPEG or PNG.",
             Videos => "Write their frames as pictures.",
             Archives => "Unpack them, or open them with \"tar:\" or \"zip:\".",

@@ -2,7 +2,7 @@
 //! annotations.
 
 /// Words of which one is enough.
-const PARTS: [&str; 41] = [
+const PARTS: [&str; 52] = [
     "train",
     "training",
     "trainset",
@@ -44,9 +44,21 @@ const PARTS: [&str; 41] = [
     "stuffthingmaps",
     "splits",
     "folds",
+    "dev",
+    "devset",
+    "eval",
+    "evaluation",
+    "evalset",
+    "holdout",
+    // nnU-Net's.
+    "imagestr",
+    "imagests",
+    "imagesval",
+    "labelstr",
+    "labelsts",
 ];
-/// Words that are found beside one of them.
-const BESIDE: [&str; 21] = [
+/// Words that are found beside one of them. A folder of each kind is no class either, if there is no other folder.
+const BESIDE: [&str; 28] = [
     "image",
     "img",
     "picture",
@@ -68,15 +80,41 @@ const BESIDE: [&str; 21] = [
     "dataset",
     "raw",
     "gt",
+    "fold",
+    "kfold",
+    "cv",
+    "split",
+    "part",
+    "subset",
+    "target",
 ];
 
-/// Whether a class has a name of this kind: `train`, `Val2017`, `train_labels`, `test-images`, in any case.
+/// Those classes that have names of this kind: `train`, `Val2017`, `train_labels`, `test-images`, in any case. If all classes have
+/// names such as `image` and `mask`, or `fold0` and `fold1`, these are meant too.
+pub(super) fn part_names(classes: &[String]) -> Vec<&String> {
+    if classes.iter().all(|class| is_part_name(class) || words(class).all(|word| is_known(&word)) && has_word(class)) {
+        return classes.iter().collect();
+    }
+    classes.iter().filter(|class| is_part_name(class)).collect()
+}
+
+/// Whether a class has such a name, whatever the others are called.
 pub(super) fn is_part_name(class: &str) -> bool {
-    let lower = class.to_lowercase();
-    let plain = |word: &str| word.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_owned();
-    let words = || lower.split(['_', '-', '.', ' ']).map(plain).filter(|word| !word.is_empty());
-    let is_part = |word: &str| PARTS.contains(&word);
-    let is_any = |word: &String| is_part(word) || BESIDE.contains(&word.as_str());
     // "leftImg8bit" has a digit of its own, and "stuffthingmaps_train2017" two parts.
-    is_part(&lower) || words().any(|word| is_part(&word)) && words().all(|word| is_any(&word))
+    PARTS.contains(&&*class.to_lowercase())
+        || words(class).any(|word| PARTS.contains(&&*word)) && words(class).all(|word| is_known(&word))
+}
+
+fn is_known(word: &str) -> bool {
+    PARTS.contains(&word) || BESIDE.contains(&word)
+}
+
+fn has_word(class: &str) -> bool {
+    words(class).next().is_some()
+}
+
+/// The words of a name, without numbers.
+fn words(class: &str) -> impl Iterator<Item = String> {
+    let plain = |word: &str| word.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_lowercase();
+    class.split(['_', '-', '.', ' ']).map(plain).filter(|word| !word.is_empty())
 }

@@ -2,6 +2,7 @@
 
 use forebay_sources::OwnOptions;
 
+use super::part_names::is_part_name;
 use super::*;
 
 fn seen(paths: &[&str]) -> Beside {
@@ -114,10 +115,41 @@ fn classes_with_names_of_sets_or_of_folders_of_annotations_are_told() {
 }
 
 #[test]
-fn what_is_not_used_is_accepted_by_name_alone() {
-    let accepted = |value: &str| {
-        is_accepted(&Options { own: OwnOptions::from_iter([(UNREAD.name, value)]), ..Options::default() })
+fn folders_of_pictures_masks_or_folds_are_told_if_there_is_no_other_class() {
+    let told = |classes: &[&str]| {
+        let classes: Vec<String> = classes.iter().map(|&class| class.to_owned()).collect();
+        Beside::default().oversights(Labels::Auto, &classes).first().map_or(0, |found| found.count)
     };
-    assert!(accepted("accept").unwrap() && !accepted("tell").unwrap() && accepted("true").is_err());
-    assert!(!is_accepted(&Options::default()).unwrap());
+    for classes in [
+        &["image", "label"][..],
+        &["img", "mask"],
+        &["Image", "Mask", "train"],
+        &["imagesTr", "labelsTr", "imagesTs"],
+        &["dev", "eval"],
+        &["fold0", "fold1", "fold10"],
+        &["fold_1", "fold_2"],
+        &["split-1", "split-2"],
+        &["photo", "gt"],
+    ] {
+        assert_eq!(told(classes), classes.len() as u64, "{classes:?}");
+    }
+    for classes in [&["image", "cat"][..], &["fold", "tear"], &["0", "1"], &["_", "mask"], &["mask", "no_mask"], &[]] {
+        assert_eq!(told(classes), 0, "{classes:?}");
+    }
+    assert_eq!((told(&["imagesTr", "cat"]), told(&["dev", "cat", "dog"])), (1, 1));
+}
+
+#[test]
+fn what_is_not_used_is_accepted_by_name_alone() {
+    let options = |value: &str| Options { own: OwnOptions::from_iter([(UNREAD.name, value)]), ..Options::default() };
+    let found = seen(&["a.xml"]).oversights(Labels::Auto, &[]);
+    let mut members = Beside::default();
+    members.see_as(BesideKind::Members, b"1.txt");
+    let all: Vec<Oversight> = found.into_iter().chain(members.oversights(Labels::Auto, &[])).collect();
+    for (value, told) in [("accept", 0), ("members", 1), ("tell", 2)] {
+        let options = options(value);
+        assert_eq!(telling(&options).map(|_| Oversights::new(all.clone(), &options).told().len()).unwrap(), told);
+    }
+    assert!(telling(&options("true")).is_err());
+    assert_eq!(Oversights::new(all, &Options::default()).told().len(), 2);
 }

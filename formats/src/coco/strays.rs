@@ -25,9 +25,9 @@ impl Strays {
 
     /// What is said of them when the dataset is opened.
     pub(super) fn oversights(&self) -> Vec<Oversight> {
-        let oversight = |what: &str, count: u64, examples: Vec<String>, remedy: &str| Oversight {
+        let oversight = |[one, several]: [&str; 2], count: u64, examples: Vec<String>, remedy: &str| Oversight {
             kind: OversightKind::Annotations,
-            what: what.to_owned(),
+            what: if count == 1 { one } else { several }.to_owned(),
             count,
             examples,
             remedy: format!("{remedy}, remove them, or give unread=\"accept\" if that is meant so."),
@@ -35,11 +35,15 @@ impl Strays {
         let mut all = Vec::new();
         if self.unlisted > 0 {
             let ids = self.images.iter().map(|image| format!("image_id {image}")).collect();
-            let what = "annotations of images that the file does not list";
+            let what = [
+                "annotation of an image that the file does not list",
+                "annotations of images that the file does not list",
+            ];
             all.push(oversight(what, self.unlisted, ids, "Add their images to \"images\""));
         }
         if self.without_image > 0 {
-            let what = "annotations without an integer as \"image_id\"";
+            let what =
+                ["annotation without an integer as \"image_id\"", "annotations without an integer as \"image_id\""];
             all.push(oversight(what, self.without_image, Vec::new(), "Give them one"));
         }
         all

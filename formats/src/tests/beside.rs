@@ -118,7 +118,7 @@ fn archives_say_what_is_beside_their_pictures() {
 #[test]
 fn refusals_say_what_lies_where_pictures_should_be() {
     let dir = folder(&["images/1.jpg", "labelTxt/1.txt"]);
-    refusal(opened(at(&dir)), &["labelTxt", "holds no picture", "1 texts of oriented boxes", "labelTxt/1.txt"]);
+    refusal(opened(at(&dir)), &["labelTxt", "holds no picture", "1 text of oriented boxes", "labelTxt/1.txt"]);
     let dir = folder(&["a.heic", "b.heic"]);
     refusal(opened(at(&dir)), &["holds no picture", "2 pictures of formats that are not decoded", "a.heic"]);
     let dir = tempfile::tempdir().unwrap();

@@ -196,7 +196,7 @@ fn poses_of_two_numbers_a_point_are_refused_without_a_shape_and_never_become_pol
 fn pictures_without_any_text_are_refused_with_what_lies_in_its_place() {
     for (files, words) in [
         (&["images/1.jpg", "images/2.jpg"][..], &["none of the 2 pictures", "\"folder:\""][..]),
-        (&["images/1.jpg", "labelTxt/1.txt"], &["texts of oriented boxes", "labelTxt/1.txt"]),
+        (&["images/1.jpg", "labelTxt/1.txt"], &["text of oriented boxes", "labelTxt/1.txt"]),
         (&["images/1.jpg", "images/1.txt"], &["texts, as YOLO", "images/1.txt"]),
         (&["images/1.jpg", "labels/2.txt"], &["for which there is no picture", "labels/2.txt"]),
         (&["images/1.jpg", "labels/1.xml"], &["XML files", "labels/1.xml"]),
