@@ -35,6 +35,7 @@ for name, mode in (("ycbcr", "YCbCr"), ("lab", "LAB"), ("floats", "F"), ("intege
     save(f"{name}.tif", mode)
 if features.check("libtiff"):
     save("jpeg.tif", "YCbCr", compression="jpeg")
+    save("lzma.tif", compression="lzma")
 if features.check("avif"):
     save("x.avif")
 if features.check("jpg_2000"):
@@ -89,5 +90,10 @@ fn files_of_pillow_are_read_from_their_first_picture_or_refused_by_name() {
         let expected = Fault::Unsupported { kind: word.to_owned() };
         assert_eq!(probe(&bytes).map(|_| ()), Err(expected.clone()), "{name}");
         assert_eq!(decoder.whole(&bytes, &Limits::default()).map(|_| ()), Err(expected), "{name}");
+    }
+    // Whether it can be decompressed is known only when it is.
+    if let Some(bytes) = read("lzma.tif") {
+        let kind = "TIFF in RGB, 3 bands of 8 bits, compressed with LZMA".to_owned();
+        assert_eq!(decoder.whole(&bytes, &Limits::default()).map(|_| ()), Err(Fault::Unsupported { kind }));
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct OpenOther<'a> {
     orientation: Orientation,
     colours: Colours,
     is_copied: bool,
+    /// Of a TIFF.
+    page: Option<FirstPage>,
 }
 
 /// What is known of a picture before its decoder is.
@@ -43,16 +45,18 @@ struct Opening {
     format: Format,
     orientation: Orientation,
     is_copied: bool,
+    page: Option<FirstPage>,
 }
 
 impl Opening {
     fn with<'a>(self, mut decoder: impl ImageDecoder + 'a, colours: Colours) -> Result<OpenOther<'a>, Fault> {
-        let Self { format, orientation, is_copied } = self;
+        let Self { format, orientation, is_copied, page } = self;
         let size = decoder.dimensions();
-        decoder.set_limits(own_limits(size, format)).map_err(|error| Fault::from_image(&error))?;
+        let limited = decoder.set_limits(own_limits(size, format)).map_err(|error| Fault::from_image(&error));
         // Of no pixels: colours that are not taken are refused before their pixels are decoded.
-        colours.to_rgb(decoder.color_type(), &[], [0; 3], &mut [])?;
-        Ok(OpenOther { decoder: Box::new(decoder), format, size, orientation, colours, is_copied })
+        let taken = limited.and_then(|()| colours.to_rgb(decoder.color_type(), &[], [0; 3], &mut []));
+        taken.map_err(|fault| named(fault, page.as_ref()))?;
+        Ok(OpenOther { decoder: Box::new(decoder), format, size, orientation, colours, is_copied, page })
     }
 }
 
@@ -61,7 +65,8 @@ impl<'a> OpenOther<'a> {
     pub(crate) fn open(bytes: &'a [u8], format: Format, limits: &Limits) -> Result<Self, Fault> {
         let from_image = |error| Fault::from_image(&error);
         contained(|| {
-            let mut open = Opening { format, orientation: metadata::of(bytes, format).orientation(), is_copied: false };
+            let orientation = metadata::of(bytes, format).orientation();
+            let mut open = Opening { format, orientation, is_copied: false, page: None };
             match format {
                 Format::Png => {
                     let size = LeanPng::size(bytes).ok_or(Fault::Truncated)?;
@@ -74,15 +79,10 @@ impl<'a> OpenOther<'a> {
                     open.with(decoder, colours)
                 }
                 _ => {
-                    let page = if format == Format::Tiff { FirstPage::of(bytes) } else { None };
-                    if let Some(raw) = page.as_ref().and_then(|page| page.raw(bytes)) {
+                    open.page = if format == Format::Tiff { FirstPage::of(bytes) } else { None };
+                    if let Some(raw) = open.page.as_ref().and_then(|page| page.raw(bytes)) {
                         return Err(Fault::Unsupported { kind: raw.to_owned() });
                     }
-                    // The decoder's own words for what it does not take are numbers.
-                    let named = |fault: Fault| match (fault, &page) {
-                        (Fault::Unsupported { .. }, Some(page)) => Fault::Unsupported { kind: page.described() },
-                        (fault, _) => fault,
-                    };
                     let (file, colours) = match format {
                         Format::Tiff => tiff::prepared(bytes)?,
                         Format::Gif => gif::prepared(bytes).unwrap_or_else(|| (bytes.into(), Colours::AsDecoded)),
@@ -95,8 +95,9 @@ impl<'a> OpenOther<'a> {
                     open.is_copied = matches!(file, Cow::Owned(_));
                     let mut reader = ImageReader::with_format(Cursor::new(file), format.of_image());
                     reader.limits(image_limits(limits));
-                    let decoder = reader.into_decoder().map_err(|error| named(from_image(error)))?;
-                    open.with(decoder, colours).map_err(named)
+                    let decoder =
+                        reader.into_decoder().map_err(|error| named(from_image(error), open.page.as_ref()))?;
+                    open.with(decoder, colours)
                 }
             }
         })
@@ -134,9 +135,17 @@ impl<'a> OpenOther<'a> {
         let color = self.decoder.color_type();
         let len = rgb.len() / 3 * usize::from(color.bytes_per_pixel());
         let raw = cleared(raw, len);
-        let decoder = self.decoder;
-        contained(|| decoder.read_image(raw).map_err(|error| Fault::from_image(&error)))?;
-        self.colours.to_rgb(color, raw, background, rgb)
+        let Self { decoder, colours, page, .. } = self;
+        let decoded = contained(|| decoder.read_image(raw).map_err(|error| Fault::from_image(&error)));
+        decoded.and_then(|()| colours.to_rgb(color, raw, background, rgb)).map_err(|fault| named(fault, page.as_ref()))
+    }
+}
+
+/// Says in words what the decoder of TIFF does not take. Its own words are numbers.
+fn named(fault: Fault, page: Option<&FirstPage>) -> Fault {
+    match (fault, page) {
+        (Fault::Unsupported { .. }, Some(page)) => Fault::Unsupported { kind: page.described() },
+        (fault, _) => fault,
     }
 }
 
