@@ -45,7 +45,7 @@ pub struct Schema {
 pub enum SchemaError {
     /// The name has other characters, is empty or too long.
     #[error(
-        "\"{0}\" cannot be the name of a column. A name has 1 to {MAX_NAME} letters, digits and \"_\", and does not begin with a digit."
+        "\"{0}\" cannot be the name of a column. A name has 1 to {MAX_NAME} letters, digits and \"_\", and does not begin with a digit"
     )]
     Name(String),
     /// Every batch has a column of this name.

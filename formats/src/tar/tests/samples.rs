@@ -347,6 +347,8 @@ fn a_column_of_which_no_sample_has_a_value_says_what_is_there_instead() {
     ] {
         refusal(opened(tar.clone(), &mapped(&[("x", part)])), words);
     }
+    let error = opened(tar, &mapped(&[("a b", "json:name")])).1.map(drop).unwrap_err().to_string();
+    assert!(error.ends_with("a digit."), "{error}");
 }
 
 #[test]
