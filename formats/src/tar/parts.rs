@@ -211,9 +211,12 @@ fn unpacked(content: &[u8], is_gzip: bool) -> Result<Vec<u8>, String> {
     let mut unpacked = Vec::new();
     let read = decoder.take(MOST_KEPT + 1).read_to_end(&mut unpacked);
     let begins_so = content.starts_with(if is_gzip { b"\x1f\x8b" } else { b"BZ" });
-    read.map_err(|error| match begins_so {
-        true => format!("its {name} data are cut short or damaged ({error}). Write the member again"),
-        false => format!("it is not {name}, as its suffix says ({error})"),
+    read.map_err(|error| {
+        if begins_so {
+            format!("its {name} data are cut short or damaged ({error}). Write the member again")
+        } else {
+            format!("it is not {name}, as its suffix says ({error})")
+        }
     })?;
     if unpacked.len() as u64 > MOST_KEPT {
         return Err(format!("it has more than {MOST_KEPT} bytes when it is unpacked"));
