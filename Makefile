@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c dist demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-regions torture chaos simulation model single-step soak bench seek compare parity gallery compat fuzz chart docs site clean
+.PHONY: help deps deps-test deps-fuzz build install-c dist demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-arm test-regions torture chaos simulation model single-step soak bench seek compare parity gallery compat fuzz chart docs site clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -69,6 +69,9 @@ test-paddle: deps ## Paddle: installs it into target/paddle, which takes 1 GB, a
 
 test-ship: deps-test ## What is shipped, as a stranger uses it: Debian packages under systemd, images in containers, the chart, alerts; as root
 	@.venv/bin/python scripts/test.py wheel ship
+
+test-arm: deps ## Decoder, pixels, rings and an epoch as built for 64-bit ARM, by zig and QEMU; downloads a Debian for ARM into target/
+	@.venv/bin/python scripts/test.py wheel arm
 
 TORTURE_SECONDS ?= 600
 torture: deps ## Whatever may happen to trainers and a daemon, for TORTURE_SECONDS (600)

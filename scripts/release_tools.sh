@@ -12,7 +12,7 @@ if ! cmp -s scripts/release.txt "$folder/requirements"; then
     python3 -m venv "$folder" &&
       "$folder/bin/python" -m pip install -q --disable-pip-version-check --no-input -r scripts/release.txt
   } >"$folder/log" 2>&1 || {
-    echo "twine and CycloneDX cannot be installed: $(tail -n 1 "$folder/log")" >&2
+    echo "zig and the other tools of a release cannot be installed: $(tail -n 1 "$folder/log")" >&2
     exit 1
   }
   # Written last: an installation that was interrupted is begun again.
