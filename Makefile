@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c dist demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-arm test-regions torture chaos simulation model single-step soak bench seek compare parity gallery compat fuzz chart docs site clean
+.PHONY: help deps deps-test deps-fuzz build install-c dist release-check demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-arm test-regions torture chaos simulation model single-step soak bench seek compare parity gallery compat fuzz chart docs site clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -24,6 +24,9 @@ install-c: deps ## Build the library for C in release, and install it: make inst
 
 dist: deps ## Build what a release has into dist/, with SHA256SUMS: wheel, Debian packages, site, and as root images
 	scripts/dist.sh
+
+release-check: deps ## Say what is missing for a release of this commit; BUILDS=1 also builds the wheels twice, which takes an hour
+	@.venv/bin/python scripts/release.py $(if $(BUILDS),--builds)
 
 demo: build ## Train on generated pictures, with a summary and demo-preview.png
 	@.venv/bin/python scripts/demo.py
