@@ -7,6 +7,7 @@ use forebay_proto::v1::{ReloadReply, ReloadRequest};
 
 use crate::daemon::Daemon;
 use crate::failure::Failure;
+use crate::status::text::opening;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReloadArgs {
@@ -31,7 +32,7 @@ fn tell(out: &mut impl Write, ReloadReply { taken, refused, closed }: &ReloadRep
     for stream in closed {
         match (stream.failure.as_str(), stream.opening) {
             ("", false) => {}
-            ("", true) => writeln!(out, "OPENING  stream {}: its dataset is being scanned", stream.name)?,
+            ("", true) => writeln!(out, "OPENING  stream {}: {}", stream.name, opening(stream.dataset_open))?,
             (reason, _) => {
                 failed += 1;
                 writeln!(out, "FAILED   stream {}: {}", stream.name, printable(reason))?;
@@ -65,7 +66,12 @@ mod tests {
         let reply = ReloadReply {
             taken: vec!["cache.memory".into()],
             refused: vec!["ring.slots: it is in use\u{1b}".into()],
-            closed: vec![closed("a", false, ""), closed("b", true, ""), closed("c", false, "no such folder")],
+            closed: vec![
+                closed("a", false, ""),
+                closed("b", true, ""),
+                closed("c", false, "no such folder"),
+                ClosedStream { dataset_open: true, ..closed("d", true, "") },
+            ],
         };
         let mut out = Vec::new();
         let failure = tell(&mut out, &reply).unwrap_err();

@@ -5,7 +5,7 @@ mod ledgers;
 mod process;
 mod quarantine;
 pub(crate) mod report;
-mod text;
+pub(crate) mod text;
 mod whereabouts;
 
 use std::io::{self, Write};

@@ -71,6 +71,7 @@ pub(crate) struct ClosedReport<'a> {
     pub(crate) run: &'a str,
     pub(crate) source: &'a str,
     pub(crate) opening: bool,
+    pub(crate) dataset_open: bool,
     pub(crate) failure: Option<&'a str>,
 }
 
@@ -267,11 +268,12 @@ impl<'a> StreamReport<'a> {
 
 impl<'a> ClosedReport<'a> {
     pub(crate) fn all(reply: &'a StatusReply) -> Vec<Self> {
-        let one = |ClosedStream { name, run, source, opening, failure }: &'a ClosedStream| Self {
+        let one = |ClosedStream { name, run, source, opening, failure, dataset_open }: &'a ClosedStream| Self {
             name,
             run,
             source,
             opening: *opening,
+            dataset_open: *dataset_open,
             failure: unless_empty(failure),
         };
         reply.closed.iter().map(one).collect()

@@ -37,7 +37,7 @@ pub(super) fn daemon(out: &mut impl Write, loader: Option<u32>, report: &DaemonR
     for closed in &report.closed {
         writeln!(out, "\nstream {} (run {}): {}", closed.name, closed.run, printable(closed.source))?;
         match (closed.failure, closed.opening) {
-            (None, true) => writeln!(out, "  OPENING  its dataset is being scanned")?,
+            (None, true) => writeln!(out, "  OPENING  {}", opening(closed.dataset_open))?,
             (None, false) => writeln!(out, "  WAITING  for its first trainer, which chooses the shard or the GPU")?,
             (Some(reason), _) => {
                 writeln!(out, "  FAILED   {}\n           `forebay reload` tries again", printable(reason))?;
@@ -45,6 +45,15 @@ pub(super) fn daemon(out: &mut impl Write, loader: Option<u32>, report: &DaemonR
         }
     }
     Ok(())
+}
+
+/// What a stream that is being opened waits for.
+pub(crate) const fn opening(dataset_open: bool) -> &'static str {
+    if dataset_open {
+        "its dataset is open; it waits for its ledger, for memory or for functions in Python"
+    } else {
+        "its dataset is being scanned"
+    }
 }
 
 /// The share of each lane, where there is more than the CPU's, and what is switched off.
@@ -204,8 +213,11 @@ mod tests {
             source: "/data/\u{1b}".into(),
             opening,
             failure: failure.into(),
+            dataset_open: false,
         };
-        let closed = vec![closed("val", false, "no such\nfolder"), closed("test", true, ""), closed("late", false, "")];
+        let scanned = ClosedStream { dataset_open: true, ..closed("scanned", true, "") };
+        let failed = closed("val", false, "no such\nfolder");
+        let closed = vec![failed, closed("test", true, ""), scanned, closed("late", false, "")];
         let decoders = vec![DecoderStatus { name: "forebay-jpeg".into(), pictures: 7 }];
         let reply = StatusReply { version: "0.1.0".into(), pid: 9, closed, decoders, ..Default::default() };
         insta::assert_snapshot!(text(Some(77), &reply));

@@ -70,6 +70,7 @@ fn after() -> StatusReply {
         source: "/gone".into(),
         opening,
         failure: failure.into(),
+        dataset_open: false,
     };
     reply.closed = vec![closed("val", false, "no such folder"), closed("test", true, ""), closed("late", false, "")];
     reply

@@ -20,7 +20,7 @@ use std::process::Stdio;
 use forebay_client::Patient;
 use rustix::process::Signal;
 
-use crate::daemon::{Home, stderr};
+use crate::daemon::{Daemon, Home, stderr};
 use crate::trainer::{Event, Puppet, Trainer, batches, records};
 use nodes::{Site, command};
 use visits::Visits;
@@ -171,6 +171,23 @@ fn rule_34_a_stream_is_closed_while_its_coordinator_is_gone_and_read_on_when_it_
     visits.note("heir", &Puppet::attach(&home).finish());
     visits.check(RECORDS, 2);
     assert!(site.audit()[1..].iter().all(|epoch| epoch.contains("checksum equal")));
+}
+
+#[test]
+fn rule_34_a_stream_that_waits_for_its_coordinator_says_that_its_dataset_is_open() {
+    let mut site = Site::start();
+    let home = site.home("one", RECORDS, EPOCHS, "1h");
+    site.kill();
+    let mut daemon = Daemon::spawn(home.serve_command());
+    daemon.hears("the ledger cannot be reached");
+    let [stream] = <[_; 1]>::try_from(home.whole_status().closed).unwrap();
+    assert!(stream.opening && stream.dataset_open, "{stream:?}");
+    let said = String::from_utf8(home.command(&["status"]).stdout).unwrap();
+    assert!(said.contains("LEDGER  could not be reached"), "{said}");
+    assert!(said.contains("OPENING  its dataset is open; it waits for its ledger"), "{said}");
+    site.restart();
+    daemon.hears("the stream is open");
+    assert_eq!(home.whole_status().closed, []);
 }
 
 #[test]

@@ -218,6 +218,8 @@ fn rule_24_no_audit_and_no_quarantine_of_all_streams_leaves_out_one_that_is_stil
         assert_eq!(refused.status.code(), Some(1), "{all:?}: {said}");
         assert!(said.contains("The stream \"silent\" is still being opened. Try again later"), "{all:?}: {said}");
     }
+    let [silent] = <[_; 1]>::try_from(home.whole_status().closed).unwrap();
+    assert!(silent.opening && !silent.dataset_open, "{silent:?}");
     assert!(home.command(&["audit", "train"]).status.success(), "it has nothing to do with the other one");
     answer(&home);
     daemon.hears("ready");

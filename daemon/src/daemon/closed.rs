@@ -35,10 +35,11 @@ fn closed_of(wanted: &Wanted, gates: &Mutex<Gates>) -> Vec<ClosedStream> {
         name: asked.and_then(part).map_or_else(|| stream.clone(), |part| format!("{stream} ({part})")),
         run: run.clone(),
         source: wanted.section.dataset.source.as_ref().map(|sources| sources.join(", ")).unwrap_or_default(),
-        opening: matches!(closed, Closed::Opening),
+        opening: matches!(closed, Closed::Opening { .. }),
+        dataset_open: matches!(closed, Closed::Opening { dataset_open: true }),
         failure: match closed {
             Closed::Failed(reason) => reason.to_string(),
-            Closed::Opening | Closed::Waiting => String::new(),
+            Closed::Opening { .. } | Closed::Waiting => String::new(),
         },
     };
     shards.into_iter().map(shown).collect()

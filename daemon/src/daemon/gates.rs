@@ -47,7 +47,10 @@ pub(super) enum Closed {
     /// Its dataset is open, and its first trainer says what else is needed.
     Waiting,
     /// It is being opened.
-    Opening,
+    Opening {
+        /// Its dataset is open already: what is left is its ledger, its ring and its pipeline.
+        dataset_open: bool,
+    },
     /// It could not be opened.
     Failed(Arc<OpenError>),
 }
@@ -138,10 +141,12 @@ impl Gates {
     /// What of a stream is not open, by shard.
     pub(super) fn not_open(&self, key: &StreamKey) -> Vec<(Option<AskedPart>, Closed)> {
         let Some(gate) = self.by_key.get(key) else { return vec![(None, Closed::Waiting)] };
-        let shards = gate.shards.iter().filter_map(|(shard, attempt)| Some((*shard, Closed::of(attempt)?)));
+        let dataset_open = gate.dataset.as_ref().is_some_and(|attempt| matches!(attempt.settled(), Some(Ok(_))));
+        let shards =
+            gate.shards.iter().filter_map(|(shard, attempt)| Some((*shard, Closed::of(attempt, dataset_open)?)));
         let mut closed: Vec<_> = shards.collect();
         if gate.shards.is_empty() {
-            let dataset = gate.dataset.as_ref().and_then(Closed::of);
+            let dataset = gate.dataset.as_ref().and_then(|attempt| Closed::of(attempt, dataset_open));
             closed.push((None, dataset.unwrap_or(Closed::Waiting)));
         }
         closed
@@ -155,11 +160,11 @@ impl Gates {
 }
 
 impl Closed {
-    fn of<T: Clone + Send + Sync + 'static>(attempt: &Attempt<T>) -> Option<Self> {
+    fn of<T: Clone + Send + Sync + 'static>(attempt: &Attempt<T>, dataset_open: bool) -> Option<Self> {
         match attempt.settled() {
             Some(Ok(_)) => None,
             Some(Err(reason)) => Some(Self::Failed(reason)),
-            None => Some(Self::Opening),
+            None => Some(Self::Opening { dataset_open }),
         }
     }
 }

@@ -4059,6 +4059,9 @@ pub struct ClosedStream {
     /// Why it could not be opened; empty while that is not known.
     #[prost(string, tag = "5")]
     pub failure: ::prost::alloc::string::String,
+    /// Its dataset is open already: it waits for its ledger, or for the memory and the functions that its batches need.
+    #[prost(bool, tag = "6")]
+    pub dataset_open: bool,
 }
 /// The ledgers cannot be written: everything waits, and nothing is lost.
 #[allow(clippy::all)]
