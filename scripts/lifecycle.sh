@@ -30,7 +30,7 @@ export XDG_RUNTIME_DIR=/run/user/0 XDG_STATE_HOME=$scratch/state XDG_CACHE_HOME=
 export SYSTEMD_UNIT_PATH=$scratch/units: DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/0/bus
 mkdir "$scratch/units"
 target/debug/forebay sample "$scratch/pictures" --count 20 --width 64 --height 48
-sed -e "s|^ExecStart=.*|ExecStart=/bin/sh -c 'test ! -e $scratch/mistake \|\| exit 2; exec $PWD/target/debug/forebay serve $scratch/pictures'|" \
+sed -e "s|^ExecStart=.*|ExecStart=/bin/sh -c 'test ! -e $scratch/mistake \|\| exit 2; sleep infinity \& exec $PWD/target/debug/forebay serve $scratch/pictures'|" \
   -e '/^User=/d' -e '/^Group=/d' -e '/^ExecReload=/d' -e '/^MemorySwapMax=/,/^SystemCallErrorNumber=/d' \
   deploy/systemd/forebay.service >"$scratch/units/forebay.service"
 sed -e 's|/run/forebay|%t/forebay|' -e '/^SocketUser=/d' -e '/^SocketGroup=/d' \
@@ -97,6 +97,7 @@ killed=$(pid)
 kill -9 "$killed"
 # systemd may need a moment to notice.
 for _ in {1..300}; do [ "$(pid)" != "$killed" ] && [ "$(pid)" != 0 ] && break || sleep 0.1; done
+# The `sleep` is left, as children of a daemon that was killed are, so that its end takes systemd more than one step.
 becomes "a killed daemon is started again with its socket" "active active there"
 trainer $socket
 systemctl --user restart forebay.service
