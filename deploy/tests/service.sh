@@ -5,23 +5,7 @@ set -euo pipefail
 export LC_ALL=C
 cd /ship
 
-passed() { echo "passed: $*"; }
-# Two lines of one step.
-fail() {
-  echo "failed: $*"
-  systemctl status --no-pager forebay.service forebay.socket || true
-  journalctl --no-pager -n 40 -u forebay.service || true
-  exit 1
-}
-expect() {
-  local what=$1
-  shift
-  "$@" || fail "$what"
-  passed "$what"
-}
-state() { systemctl is-active "$1" || true; }
-pid() { systemctl show -p MainPID --value forebay.service; }
-as_forebay() { runuser -u forebay -- "$@"; }
+. ./steps.sh
 epochs() { grep -c '^epoch' trainer.log || true; }
 # Waits until the trainer has read two more epochs, so that the last of them began afterwards.
 reads_on() {
@@ -31,8 +15,6 @@ reads_on() {
   tail -n 5 trainer.log
   return 1
 }
-
-install_package() { dpkg -i "$@" >dpkg.log 2>&1 || { cat dpkg.log && return 1; }; }
 
 expect "the first package is installed" install_package forebay_*-1_*.deb
 expect "nothing is started" test "$(state forebay.service) $(state forebay.socket) $(state forebay-coordinator.service)" = "inactive inactive inactive"
@@ -71,7 +53,8 @@ cp good.toml /etc/forebay/forebay.toml
 systemctl stop forebay.service
 expect "an upgrade leaves a stopped service stopped" install_package forebay_*-2_*.deb
 expect "it stays stopped" test "$(state forebay.service) $(state forebay.socket)" = "inactive inactive"
-kill $trainer
+# Without its service, it may have ended by itself.
+kill $trainer 2>/dev/null || true
 wait $trainer 2>/dev/null || true
 systemctl start forebay.service
 

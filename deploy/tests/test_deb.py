@@ -11,6 +11,7 @@ from typing import Callable
 import pytest
 from conftest import ROOT, SCRIPTS, run
 
+# A script that makes the file `again` sees the machine boot once more.
 UNIT = """\
 [Unit]
 Description=The test of the package
@@ -19,8 +20,8 @@ After=basic.target dbus.socket
 [Service]
 Type=oneshot
 TimeoutStartSec=infinity
-ExecStart=/bin/sh -c 'bash /ship/service.sh >/ship/log 2>&1; echo $? >/ship/status'
-ExecStopPost=/bin/systemctl --no-block poweroff
+ExecStart=/bin/sh -c 'bash /ship/{script} >>/ship/log 2>&1; echo $? >/ship/status'
+ExecStopPost=/bin/sh -c 'if rm /ship/again; then systemctl --no-block reboot; else systemctl --no-block poweroff; fi'
 """
 
 
@@ -77,8 +78,8 @@ def test_lintian_finds_nothing(packages: dict[str, Path], tool: Callable[..., Pa
 
 
 @pytest.fixture(scope="module")
-def trainer(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """examples/train.c, compiled with what forebay-dev has."""
+def trainers(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """examples/train.c and part.c, compiled with what forebay-dev has."""
     for needed in ("cc", "pkg-config"):
         if not shutil.which(needed):
             pytest.skip(f"there is no {needed} here to compile a trainer")
@@ -89,37 +90,53 @@ def trainer(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
     (folder,) = system.glob("usr/lib/*/pkgconfig")
     where = {"PKG_CONFIG_SYSROOT_DIR": str(system), "PKG_CONFIG_LIBDIR": str(folder)}
     flags = run("pkg-config", "--cflags", "--libs", "forebay", **where).split()
-    program = system / "train"
-    run("cc", "-std=c99", "-o", program, ROOT / "examples" / "train.c", *flags, "-lm")
     (library,) = folder.parent.glob("libforebay.so.*.*.*")
-    needed = run("readelf", "-d", program)
     soname = next(line for line in run("readelf", "-d", library).splitlines() if "SONAME" in line)
-    assert soname.rpartition("[")[2] in needed
-    return program
+    compiled = []
+    for source in (ROOT / "examples" / "train.c", ROOT / "deploy" / "tests" / "part.c"):
+        program = system / source.stem
+        run("cc", "-std=c99", "-o", program, source, *flags, "-lm")
+        assert soname.rpartition("[")[2] in run("readelf", "-d", program)
+        compiled.append(program)
+    return compiled
 
 
-def test_the_service_is_installed_upgraded_beside_a_trainer_and_purged(
-    packages: dict[str, Path], trainer: Path, tool: Callable[..., Path], tmp_path: Path
+@pytest.fixture
+def boot(packages: dict[str, Path], trainers: list[Path], tool: Callable[..., Path], tmp_path: Path):
+    """Boots a Debian that runs a script of this folder, with the packages and the trainers beside it."""
+
+    def booted(script: str) -> None:
+        debian = tool("debian.sh", "service", "systemd", "dbus")
+        ship = tmp_path / "ship"
+        shutil.copytree(packages["first"], ship)
+        (second,) = packages["second"].glob("forebay_*.deb")
+        for file in (second, *trainers, *(ROOT / "deploy" / "tests" / name for name in (script, "steps.sh"))):
+            shutil.copy(file, ship)
+        for package in ship.glob("forebay-dev_*"):
+            package.unlink()
+        # The trainers run as the user forebay.
+        ship.chmod(0o755)
+        unit = tmp_path / "ship.service"
+        unit.write_text(UNIT.format(script=script))
+        bound = (f"--bind={ship}:/ship", f"--bind-ro={unit}:/etc/systemd/system/ship.service")
+        command = [SCRIPTS / "nspawn.sh", debian, *bound, "systemd.wants=ship.service"]
+        ran = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=1200
+        )
+        if not (ship / "log").exists():
+            pytest.skip(f"no Debian is booted here: {(ran.stderr or ran.stdout)[-300:]}")
+        log = (ship / "log").read_text()
+        assert (ship / "status").read_text().strip() == "0", log
+        assert log.endswith("passed: all\n"), log
+
+    return booted
+
+
+def test_the_service_is_installed_upgraded_beside_a_trainer_and_purged(boot: Callable[[str], None]):
+    boot("service.sh")
+
+
+def test_the_service_survives_kills_hangs_wrong_reloads_and_a_reboot_in_the_middle_of_an_epoch(
+    boot: Callable[[str], None],
 ):
-    debian = tool("debian.sh", "service", "systemd", "dbus")
-    ship = tmp_path / "ship"
-    shutil.copytree(packages["first"], ship)
-    (second,) = packages["second"].glob("forebay_*.deb")
-    for file in (second, trainer, ROOT / "deploy" / "tests" / "service.sh"):
-        shutil.copy(file, ship)
-    for package in ship.glob("forebay-dev_*"):
-        package.unlink()
-    # The trainer runs as the user forebay.
-    ship.chmod(0o755)
-    unit = tmp_path / "ship.service"
-    unit.write_text(UNIT)
-    bound = (f"--bind={ship}:/ship", f"--bind-ro={unit}:/etc/systemd/system/ship.service")
-    command = [SCRIPTS / "nspawn.sh", debian, *bound, "systemd.wants=ship.service"]
-    booted = subprocess.run(
-        command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=1200
-    )
-    if not (ship / "log").exists():
-        pytest.skip(f"no Debian is booted here: {(booted.stderr or booted.stdout)[-300:]}")
-    log = (ship / "log").read_text()
-    assert (ship / "status").read_text().strip() == "0", log
-    assert log.endswith("passed: all\n"), log
+    boot("boots.sh")
