@@ -22,7 +22,7 @@ PREFIX ?= /usr/local
 install-c: deps ## Build the library for C in release, and install it: make install-c [PREFIX=/usr/local] [DESTDIR=]
 	DESTDIR="$(DESTDIR)" scripts/c.sh release "$(PREFIX)"
 
-dist: deps ## Build what a release has into dist/, with SHA256SUMS: wheel, Debian packages, site, and as root images
+dist: deps ## Build what a release has into dist/, with SHA256SUMS: wheels, Debian packages, site, and as root images
 	scripts/dist.sh
 
 release-check: deps ## Say what is missing for a release of this commit; BUILDS=1 also builds the wheels twice, which takes an hour

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import email
+import functools
+import json
 import os
 import re
 import subprocess
@@ -16,31 +18,37 @@ import pytest
 from conftest import ROOT, SCRIPTS, run
 
 TARGETS = {"x86_64": "x86_64-unknown-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu"}
+ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
 # Of a wheel that is built with the profile `dist`; PyPI takes 100 MB.
 MOST = 20_000_000
 
 
 @pytest.fixture(scope="session")
-def wheels(tool: Callable[..., Path]) -> dict[str, Path]:
-    """The wheel of each machine: those in FOREBAY_WHEELS, or else built with the profile `dev`."""
-    named = os.environ.get("FOREBAY_WHEELS")
-    if not named:
+def wheel_for(tool: Callable[..., Path]) -> Callable[[str], Path]:
+    """The wheel for a machine: the one in FOREBAY_WHEELS, or else one that is built with the profile `dev`."""
+
+    def built(target: str) -> Path:
         tool("release_tools.sh")
-        for target in TARGETS.values():
-            installed = Path(run("rustc", "--print", "sysroot").strip(), "lib", "rustlib", target)
-            if not installed.is_dir() and subprocess.run(["rustup", "target", "add", target]).returncode != 0:
-                pytest.skip(f"there is no Rust for {target} here, and no rustup that could install it")
-        named = ROOT / "target" / "wheels" / "manylinux"
-        run(SCRIPTS / "manylinux.sh", "dev", named, timeout=7200)
-    found = {machine: list(Path(named).glob(f"forebay-*_{machine}.whl")) for machine in TARGETS}
-    assert all(len(files) == 1 for files in found.values()), found
-    return {machine: file for machine, (file,) in found.items()}
+        installed = Path(run("rustc", "--print", "sysroot").strip(), "lib", "rustlib", target)
+        if not installed.is_dir() and subprocess.run(["rustup", "target", "add", target]).returncode != 0:
+            pytest.skip(f"there is no Rust for {target} here, and no rustup that could install it")
+        folder = ROOT / "target" / "wheels" / "manylinux"
+        run(SCRIPTS / "manylinux.sh", "dev", folder, target, timeout=7200)
+        return folder
+
+    @functools.cache
+    def found(machine: str) -> Path:
+        folder = Path(os.environ.get("FOREBAY_WHEELS") or built(TARGETS[machine]))
+        (file,) = folder.glob(f"forebay-*_{machine}.whl")
+        return file
+
+    return found
 
 
 @pytest.fixture(params=TARGETS)
-def wheel(request: pytest.FixtureRequest, wheels: dict[str, Path]) -> Path:
+def wheel(request: pytest.FixtureRequest, wheel_for: Callable[[str], Path]) -> Path:
     """One wheel after the other."""
-    return wheels[request.param]
+    return wheel_for(request.param)
 
 
 def metadata(wheel: Path) -> Message:
@@ -58,16 +66,30 @@ def test_a_wheel_needs_glibc_2_28_and_the_stable_abi_of_python_3_9(wheel: Path, 
     run(tool("release_tools.sh") / "twine", "check", "--strict", wheel)
 
 
+def test_a_wheel_has_licences_a_bill_of_materials_with_the_daemon_and_programs_of_its_machine(wheel: Path):
+    machine = "x86_64" if wheel.stem.endswith("x86_64") else "aarch64"
+    with zipfile.ZipFile(wheel) as archive:
+        (folder,) = {path.partition("/")[0] for path in archive.namelist() if ".dist-info/" in path}
+        assert metadata(wheel).get_all("License-File") == ["LICENSE-APACHE", "LICENSE-MIT", "NOTICES"]
+        assert b"\nredb " in archive.read(f"{folder}/licenses/NOTICES")
+        document = json.loads(archive.read(f"{folder}/sboms/forebay.cyclonedx.json"))
+        programs = {path: archive.read(path)[:20] for path in ("forebay/bin/forebay", "forebay/_native.abi3.so")}
+    assert {"redb", "pyo3", "tokio"} <= {component["name"] for component in document["components"]}
+    for path, head in programs.items():
+        # The field e_machine of an ELF file.
+        assert int.from_bytes(head[18:20], "little") == ELF_MACHINES[machine], path
+
+
 def test_a_wheel_of_the_profile_dist_has_less_than_20_mb(wheel: Path):
     if "FOREBAY_WHEELS" not in os.environ:
         pytest.skip("FOREBAY_WHEELS names no wheels that are built with the profile dist")
     assert wheel.stat().st_size < MOST
 
 
-def test_pip_refuses_the_wheel_where_glibc_is_older_than_2_28(wheels: dict[str, Path], tmp_path: Path):
+def test_pip_refuses_the_wheel_where_glibc_is_older_than_2_28(wheel_for: Callable[[str], Path], tmp_path: Path):
     command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-index", "--no-deps"]
     command += ["--only-binary", ":all:", "--target", str(tmp_path), "--platform", "manylinux_2_27_x86_64"]
-    refused = subprocess.run([*command, str(wheels["x86_64"])], capture_output=True, text=True)
+    refused = subprocess.run([*command, str(wheel_for("x86_64"))], capture_output=True, text=True)
     assert refused.returncode != 0
     assert "is not a supported wheel on this platform" in refused.stderr
 
@@ -110,7 +132,7 @@ def collected(folder: Path, wheel: Path, version: str) -> None:
 @pytest.mark.parametrize("suite", ["bullseye", "forky"])
 def test_a_fresh_environment_of_the_oldest_and_the_newest_python_reads_an_epoch(
     suite: str,
-    wheels: dict[str, Path],
+    wheel_for: Callable[[str], Path],
     pictures: Path,
     expected: list[str],
     tool: Callable[..., Path],
@@ -135,8 +157,10 @@ exec chroot "$1" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/tmp sh -ec "$4"
 
     version = within("python3 -c 'import sys; print(*sys.version_info[:2], sep=\".\")'").strip()
     if suite == "bullseye":
-        assert metadata(wheels["x86_64"])["Requires-Python"] == f">={version}", "the oldest that is promised is tested"
-    collected(tmp_path, wheels["x86_64"], version)
+        assert metadata(wheel_for("x86_64"))["Requires-Python"] == f">={version}", (
+            "the oldest that is promised is tested"
+        )
+    collected(tmp_path, wheel_for("x86_64"), version)
     (tmp_path / "epoch.py").write_bytes((ROOT / "deploy" / "tests" / "epoch.py").read_bytes())
     printed = within("""
 ! command -v cc gcc cargo
@@ -149,13 +173,18 @@ python3 -m venv /tmp/environment
 
 @pytest.mark.parametrize("page", ["4096", "65536"])
 def test_the_epoch_is_the_same_on_arm_with_pages_of_4_and_of_64_kib(
-    page: str, wheels: dict[str, Path], pictures: Path, expected: list[str], tool: Callable[..., Path], tmp_path: Path
+    page: str,
+    wheel_for: Callable[[str], Path],
+    pictures: Path,
+    expected: list[str],
+    tool: Callable[..., Path],
+    tmp_path: Path,
 ):
     arm = tool("arm.sh")
     system = arm / "system"
     (python,) = system.glob("usr/bin/python3.[0-9]*[0-9]")
     version = python.name.removeprefix("python")
-    collected(tmp_path / "files", wheels["aarch64"], version)
+    collected(tmp_path / "files", wheel_for("aarch64"), version)
     # As pip on that machine does, which would take minutes in QEMU.
     options = (
         "--only-binary",
