@@ -163,7 +163,7 @@ exec chroot "$1" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/tmp sh -ec "$4"
     collected(tmp_path, wheel_for("x86_64"), version)
     (tmp_path / "epoch.py").write_bytes((ROOT / "deploy" / "tests" / "epoch.py").read_bytes())
     printed = within("""
-! command -v cc gcc cargo
+for compiler in cc gcc cargo; do if command -v $compiler; then exit 1; fi; done
 python3 -m venv /tmp/environment
 /tmp/environment/bin/pip install -q --no-index --find-links /tmp/files forebay
 /tmp/environment/bin/python /tmp/files/epoch.py /tmp/pictures
