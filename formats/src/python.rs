@@ -151,7 +151,7 @@ fn open_with(path: &Path, settings: ReaderSettings) -> Result<ReaderRows, Source
     if !others.is_empty() {
         let others = others.join(", ");
         let remedy = if scan {
-            "The lines above say why. A method column_types() says the types of columns"
+            "Their values make no column. A method column_types() says the types of empty lists. FOREBAY_LOG=info shows why"
         } else {
             "Give scan=true, or a method columns()"
         };
