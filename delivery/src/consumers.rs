@@ -79,12 +79,12 @@ const LOOK: Duration = Duration::from_secs(1);
 impl RingThread {
     /// Starts the thread with the first ring; it ends when the inbox says so or is dropped.
     pub(crate) fn start(parts: RingParts, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
-        let RingParts { stream, node, rings, ledger, hooks, untaken, counters, .. } = parts;
+        let RingParts { stream, run, node, rings, ledger, hooks, untaken, counters, .. } = parts;
         let RingSupply { first, further, vacancies } = rings;
         let mut state = Self {
             deliveries: Deliveries::new(parts.epochs, parts.rules),
             rings: RingSet::start(stream.clone(), vacancies, further, outbox.clone())?,
-            readers: Readers::new(stream, hooks, Arc::clone(&counters)),
+            readers: Readers::new(stream, run, hooks, Arc::clone(&counters)),
             node,
             inbox,
             ledger,

@@ -36,6 +36,8 @@ const UNTAKEN: Duration = Duration::from_secs(10);
 pub struct DeliveryTerms {
     /// Name of the stream.
     pub stream: String,
+    /// Name of its run.
+    pub run: String,
     /// The shard or rank that it is. One trainer reads it, and gets its batches in their order.
     pub part: Option<EpochPart>,
     /// The daemon's incarnation.
@@ -150,6 +152,7 @@ impl Delivery {
         let (ledger, attendance) = (&self.ledger, Arc::clone(&self.attendance));
         let parts = RingParts {
             stream: self.terms.shown(),
+            run: self.terms.run.clone(),
             node,
             rings: RingSupply { first, further, vacancies },
             ledger: LedgerReports {

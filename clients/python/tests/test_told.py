@@ -104,5 +104,5 @@ def test_a_run_that_is_over_says_so_and_what_to_do(pictures, caplog, tmp_path, m
     with forebay.Loader(folder, **settings) as loader:
         assert list(loader) == []
     (told,) = [each for each in words(caplog) if "have been delivered" in each]
-    assert "all 2 epochs of its run" in told
+    assert 'run "over" is complete: all 2 epochs' in told
     assert "run=" in told

@@ -79,11 +79,11 @@ pub(super) fn notice(words: &str) -> Vec<u8> {
 
 /// The message for a trainer that comes when nothing is left of a run. It explains that the dataset is not the reason why
 /// a loop yields nothing.
-pub(super) fn finished(stream: &str, epochs: u64) -> String {
+pub(super) fn finished(run: &str, epochs: u64) -> String {
     let all = if epochs == 1 { "the only epoch".to_owned() } else { format!("all {epochs} epochs") };
     let verb = if epochs == 1 { "has" } else { "have" };
     format!(
-        "stream \"{stream}\": {all} of its run {verb} been delivered, so no batch comes. To train again, begin another run: \
+        "run \"{run}\" is complete: {all} of it {verb} been delivered, so no batch comes. To train again, begin another run: \
          another name in run= for a Loader of a path, or `forebay run new` for a stream of a service"
     )
 }

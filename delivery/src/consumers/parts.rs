@@ -17,6 +17,8 @@ use crate::stream_ring::{NoRing, StreamRing};
 pub(crate) struct RingParts {
     /// Name of the stream, for messages.
     pub stream: String,
+    /// Name of its run, for messages.
+    pub run: String,
     /// This daemon, for trainers that wait for it.
     pub node: LastHolder,
     /// The memory of its batches.

@@ -36,6 +36,8 @@ type Call = (ConsumerId, u64, Asked);
 pub(super) struct Readers {
     /// Name of the stream, for messages.
     stream: String,
+    /// Name of its run, for messages.
+    run: String,
     by_id: BTreeMap<ConsumerId, Consumer>,
     calls: Vec<Call>,
     hooks: TrainerHooks,
@@ -44,8 +46,8 @@ pub(super) struct Readers {
 
 impl Readers {
     /// None yet.
-    pub(super) fn new(stream: String, hooks: TrainerHooks, counters: Arc<Counters>) -> Self {
-        Self { stream, by_id: BTreeMap::new(), calls: Vec::new(), hooks, counters }
+    pub(super) fn new(stream: String, run: String, hooks: TrainerHooks, counters: Arc<Counters>) -> Self {
+        Self { stream, run, by_id: BTreeMap::new(), calls: Vec::new(), hooks, counters }
     }
 
     /// Name of the stream, for messages.
@@ -77,7 +79,7 @@ impl Readers {
         for ended in told..deliveries.exchange().open() {
             self.send(id, &number(MessageKind::EpochEnd, ended), deliveries);
         }
-        let finished = deliveries.done().map(|epochs| condition::finished(&self.stream, epochs));
+        let finished = deliveries.done().map(|epochs| condition::finished(&self.run, epochs));
         for packet in notice.iter().chain(&finished).map(|words| condition::notice(words)).chain(condition.packets()) {
             self.send(id, &packet, deliveries);
         }

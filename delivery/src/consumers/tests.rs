@@ -53,6 +53,7 @@ impl Scene {
         let counters = Arc::<Counters>::default();
         let parts = RingParts {
             stream: "train".into(),
+            run: "default".into(),
             node: LastHolder::default(),
             rings: RingSupply {
                 first: StreamRing::new(region),

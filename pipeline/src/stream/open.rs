@@ -142,6 +142,7 @@ impl Opening {
         let Self { identity, settings, .. } = self;
         DeliveryTerms {
             stream: identity.stream.clone(),
+            run: identity.run.clone(),
             part: identity.part,
             incarnation: identity.incarnation,
             credits: settings.credits,
