@@ -178,6 +178,8 @@ def arm() -> Tally:
         "PROPTEST_RNG_SEED": "1",
         "FOREBAY_PYTHON": str(VENV / "python"),
         "INSTA_UPDATE": "no",
+        # Without it, tests take the photographs beside the checkout, which would be hours.
+        "FOREBAY_TEST_DATA": os.environ.get("FOREBAY_TEST_DATA", str(ROOT / "target" / "arm" / "no-photographs")),
     }
     tested = counted(
         lines_of(*command, "--tests", "--no-fail-fast", "--", "--show-output", **extra), TestOutput("arm").read
