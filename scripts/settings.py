@@ -80,7 +80,7 @@ OWN = (
         "group",
         "str",
         None,
-        'The group that this trainer joins, in a stream with `mode = "each"`. Trainers of one group share batches. '
+        'The group that this trainer joins, in a stream with `groups = "each"`. Trainers of one group share batches. '
         "None: "
         "this trainer is a group by itself.",
         "",

@@ -18,7 +18,9 @@ GOAL = 1.1
 
 def table(folder: Path, place: Path) -> None:
     """Prints the processor time of both in turn."""
-    print(f'milliseconds of processor time for a batch, of the daemon and all trainers, mode = "each", {ROUNDS} rounds')
+    print(
+        f'milliseconds of processor time for a batch, of the daemon and all trainers, groups = "each", {ROUNDS} rounds'
+    )
     print(f"{'one trainer':>14}{f'{MANY} trainers':>14}{'ratio':>10}{'goal, below':>14}", flush=True)
     ratios = []
     for _ in range(ROUNDS):
@@ -30,7 +32,7 @@ def table(folder: Path, place: Path) -> None:
 
 def cost(folder: Path, place: Path, trainers: int) -> float:
     """Seconds of processor time for each batch that the daemon makes."""
-    with served(folder, place, f'epochs = {EPOCHS}\nmode = "each"') as (daemon, socket):
+    with served(folder, place, f'epochs = {EPOCHS}\ngroups = "each"') as (daemon, socket):
         command = [sys.executable, __file__, str(socket)]
         running = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(trainers)]
         try:

@@ -9,7 +9,7 @@ use forebay_ring::{ConsumerId, Membership, Peer};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::settings::Mode;
+use crate::settings::GroupPolicy;
 
 /// The trainers of a stream.
 #[derive(Debug)]
@@ -45,12 +45,12 @@ pub(crate) enum Party {
 }
 
 impl Party {
-    /// Of a trainer that joins a stream of this mode.
-    pub(crate) fn of(mode: Mode, membership: &Membership) -> Self {
-        match (mode, &membership.group) {
-            (Mode::Split, _) => Self::All,
-            (Mode::Each, Some(group)) => Self::Group(group.clone()),
-            (Mode::Each, None) => Self::Alone,
+    /// Of a trainer that joins a stream with this policy.
+    pub(crate) fn of(groups: GroupPolicy, membership: &Membership) -> Self {
+        match (groups, &membership.group) {
+            (GroupPolicy::Split, _) => Self::All,
+            (GroupPolicy::Each, Some(group)) => Self::Group(group.clone()),
+            (GroupPolicy::Each, None) => Self::Alone,
         }
     }
 

@@ -257,8 +257,8 @@ impl Delivery {
         let credits = if credits == 0 { self.terms.credits } else { credits };
         let id = self.attendance.number();
         self.see_who_left().await;
-        let notice = missed::notice(settings.mode, &membership, &resumed_claims);
-        let party = Party::of(settings.mode, &membership);
+        let notice = missed::notice(settings.groups, &membership, &resumed_claims);
+        let party = Party::of(settings.groups, &membership);
         let key = party.key(peer.shown_pid(), incarnation ^ id.0);
         let (adopted, refusal) = match self.attendance.enter(id, &peer, party) {
             None => match welcome(&self.ledger, &self.presence, (id, number), &resumed_claims, key.as_ref()).await {

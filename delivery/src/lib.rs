@@ -36,5 +36,5 @@ pub use later::{EpochPosition, LaterBatches, Way, Youngest};
 pub use ledger_client::{LeasePermit, LedgerClient, LedgerCounts, LedgerUpdates, OpenedLedger};
 pub use outcomes::{BatchReceipts, DeliveryOutcome, OutcomeSender, SettledEpoch};
 pub use resumed_claims::{ResumeError, ResumedClaims};
-pub use settings::{DeliverySettings, Mode, Slow};
+pub use settings::{DeliverySettings, GroupPolicy, Slow};
 pub use stream_ring::{LockSlot, NoRing, StreamRing};

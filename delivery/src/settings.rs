@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliverySettings {
     /// Who gets it.
-    pub mode: Mode,
+    pub groups: GroupPolicy,
     /// How long batches wait for a named group without a trainer.
     pub group_timeout: Duration,
     /// What happens to a group that makes others wait.
@@ -15,7 +15,7 @@ pub struct DeliverySettings {
 
 /// Who gets a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum GroupPolicy {
     /// One trainer.
     #[default]
     Split,
@@ -38,6 +38,6 @@ pub enum Slow {
 
 impl Default for DeliverySettings {
     fn default() -> Self {
-        Self { mode: Mode::Split, group_timeout: Duration::from_secs(60), slow: Slow::Block }
+        Self { groups: GroupPolicy::Split, group_timeout: Duration::from_secs(60), slow: Slow::Block }
     }
 }

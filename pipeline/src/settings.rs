@@ -24,7 +24,7 @@ use forebay_proto::v1::{LockstepRank, StaticShard};
 pub use cache::{CacheKind, CacheSettings};
 pub use decode::{DecodeSettings, JpegDecoder, SeekKeeping};
 pub use duration::parse_duration;
-pub use forebay_delivery::{DeliverySettings, Mode, Slow};
+pub use forebay_delivery::{DeliverySettings, GroupPolicy, Slow};
 use key::settings;
 pub use key::{Home, Key, Values, Who};
 pub use lanes::Lanes;
@@ -118,7 +118,7 @@ settings! {
             /// The stream fails if more records are bad: a count, or a fraction of the dataset. Left out: no limit.
             max_failures: Option<MaxFailures> = None, max_failures, example: "0.01",
                 in_python: "It fails then even if `on_error` is not \"fail\".";
-            /// Trainers that the ring has room for. With `mode = "each"`: trainers of one group. Left out: as in `[ring]`.
+            /// Trainers that the ring has room for. With `groups = "each"`: trainers of one group. Left out: as in `[ring]`.
             trainers: u32 = 2, whole(1..=1024), home: Home::Service;
             /// Batches that one trainer may hold. Left out: as in `[ring]`.
             credits: u32 = 2, whole(1..=64), home: Home::Service, who: Who::Both;

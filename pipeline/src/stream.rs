@@ -127,7 +127,7 @@ pub enum StreamError {
     Region(#[from] RegionError),
     /// Every group of trainers is to get each batch, and other nodes may have trainers.
     #[error(
-        "stream \"{stream}\" has mode = \"each\", which needs a ledger of one daemon, but its ledger is at a coordinator \
+        "stream \"{stream}\" has groups = \"each\", which needs a ledger of one daemon, but its ledger is at a coordinator \
          that serves several nodes. Leave out [coordinator] endpoint in this daemon's configuration, so that each node runs the \
          stream for itself, or give each trainer a shard with num_shards"
     )]

@@ -1,4 +1,4 @@
-//! `mode = "each"`: each batch goes once to each group of trainers (semantics rules 42 to 44), told as stories.
+//! `groups = "each"`: each batch goes once to each group of trainers (semantics rules 42 to 44), told as stories.
 #![allow(clippy::unwrap_used, reason = "a test's own steps")]
 
 use forebay_ring::{

@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_stream_keeps_what_makes_its_batches_and_loses_what_its_run_is() {
         let text = format!(
-            "{TRAIN}batch_size = 4\ndtype = \"float32\"\nepochs = 2\nrun = \"august\"\nunix_group = \"g\"\nmode = \"each\"\n\
+            "{TRAIN}batch_size = 4\ndtype = \"float32\"\nepochs = 2\nrun = \"august\"\nunix_group = \"g\"\ngroups = \"each\"\n\
              trainers = 9\ncredits = 3\non_error = \"fail\"\n[prefetch]\nbudget = \"1kb\"\n[decode]\nthreads = 3\n"
         );
         let whole = Config::parse(&text, "a.toml").unwrap();

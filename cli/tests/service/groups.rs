@@ -1,4 +1,4 @@
-//! `mode = "each"`: each group of trainers gets every batch, whatever happens to another group (semantics rules 42 to 44).
+//! `groups = "each"`: each group of trainers gets every batch, whatever happens to another group (semantics rules 42 to 44).
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn all(count: u64) -> Vec<u64> {
 #[test]
 fn rule_43_a_group_whose_trainer_is_killed_finds_what_it_missed_and_another_group_notices_nothing() {
     let home = Home::with_pictures(60);
-    let _daemon = home.serve("mode = \"each\"\nepochs = 3\nshuffle = true");
+    let _daemon = home.serve("groups = \"each\"\nepochs = 3\nshuffle = true");
     let mut steady = Puppet::attach(&home);
     let mut told = vec![steady.next()];
     let mut killed = Puppet::of_group(&home, Some("small"), true);
@@ -43,7 +43,7 @@ fn rule_43_a_group_whose_trainer_is_killed_finds_what_it_missed_and_another_grou
 #[test]
 fn rule_42_trainers_of_one_group_share_its_batches() {
     let home = Home::with_pictures(60);
-    let _daemon = home.serve("mode = \"each\"\nepochs = 2");
+    let _daemon = home.serve("groups = \"each\"\nepochs = 2");
     let mut alone = Puppet::attach(&home);
     let first = alone.next();
     let mut sharing = [(); 2].map(|()| Puppet::of_group(&home, Some("small"), true));
@@ -59,7 +59,7 @@ fn rule_42_trainers_of_one_group_share_its_batches() {
 #[test]
 fn rule_44_a_slow_group_holds_up_the_ring_and_nothing_is_taken_from_it_until_it_ends() {
     let home = Home::with_pictures(40);
-    let _daemon = home.serve("mode = \"each\"\nepochs = 1");
+    let _daemon = home.serve("groups = \"each\"\nepochs = 1");
     let mut slow = Puppet::with_one_credit(&home);
     slow.next().batch();
     let mut fast = Puppet::attach(&home);
@@ -79,7 +79,7 @@ fn rule_44_a_slow_group_holds_up_the_ring_and_nothing_is_taken_from_it_until_it_
 #[test]
 fn rule_44_a_slow_group_is_evicted_with_an_error_that_names_it_and_the_others_continue() {
     let home = Home::with_pictures(40);
-    let _daemon = home.serve("mode = \"each\"\nepochs = 1\nslow = \"evict\"\nevict_after = \"1s\"");
+    let _daemon = home.serve("groups = \"each\"\nepochs = 1\nslow = \"evict\"\nevict_after = \"1s\"");
     let mut slow = Puppet::of_group(&home, Some("slow"), false);
     slow.next().batch();
     let mut fast = Puppet::attach(&home);
@@ -95,7 +95,7 @@ fn rule_44_a_slow_group_is_evicted_with_an_error_that_names_it_and_the_others_co
 #[test]
 fn rule_44_a_state_is_of_a_stream_with_one_group() {
     let home = Home::with_pictures(8);
-    let _daemon = home.serve("mode = \"each\"");
+    let _daemon = home.serve("groups = \"each\"");
     let [mut one, two] = [(); 2].map(|()| Trainer::attach(&home));
     let refused = one.session.state(&mut Patient).unwrap_err().to_string();
     assert!(refused.contains("state_dict() needs a stream with one group of trainers, but 2 groups"), "{refused}");
@@ -116,7 +116,7 @@ fn rule_44_a_state_is_of_a_stream_with_one_group() {
 #[test]
 fn rule_44_after_a_daemon_s_death_every_record_is_accounted_for_and_every_group_continues() {
     let home = Home::with_pictures(200);
-    let daemon = home.serve_little_ahead("mode = \"each\"\nepochs = 2\nshuffle = true");
+    let daemon = home.serve_little_ahead("groups = \"each\"\nepochs = 2\nshuffle = true");
     let mut puppets = [(); 2].map(|()| Puppet::attach(&home));
     for puppet in &mut puppets {
         (0..5).for_each(|_| drop(puppet.next().batch()));
@@ -174,7 +174,7 @@ fn is_told(slow: &mut Puppet, missed: &[Seen]) -> Vec<Seen> {
 /// What a group has missed after its daemon has ended in this way.
 fn missed_after(end: impl FnOnce(Daemon)) {
     let home = Home::with_pictures(200);
-    home.configure(&home.train("mode = \"each\"\nepochs = 1"));
+    home.configure(&home.train("groups = \"each\"\nepochs = 1"));
     let config = home.path("forebay.toml");
     let text = fs::read_to_string(&config).unwrap();
     fs::write(config, text.replace("drain_timeout = \"1h\"", "drain_timeout = \"1ms\"")).unwrap();
@@ -218,7 +218,7 @@ fn rule_44_a_group_is_told_once_what_it_missed_when_its_daemon_was_stopped_and_t
 #[test]
 fn rule_44_a_group_that_began_with_an_epoch_is_in_it_still_after_a_daemon_s_death() {
     let home = Home::with_pictures(200);
-    let daemon = home.serve_little_ahead("mode = \"each\"\nepochs = 2");
+    let daemon = home.serve_little_ahead("groups = \"each\"\nepochs = 2");
     let [mut late, mut other] = [true, false].map(|late| Puppet::of_group(&home, None, late));
     for puppet in [&mut late, &mut other] {
         (0..5).for_each(|_| drop(puppet.next().batch()));

@@ -207,7 +207,7 @@ fn rule_47_a_trainer_that_names_a_group_or_a_column_that_is_not_there_is_told_so
     assert!(reason.contains("stream \"train\" gives each batch to one trainer, so group means nothing"), "{reason}");
     let (code, reason) = refused(Attach { join: attach_join::EPOCH, ..attach() }, None);
     assert_eq!(code, text_code::SETTINGS);
-    assert!(reason.contains("so join means nothing to it: leave it out, or set mode = \"each\""), "{reason}");
+    assert!(reason.contains("so join means nothing to it: leave it out, or set groups = \"each\""), "{reason}");
 
     let with_columns = Attach { flags: attach_flags::COLUMNS, ..attach() };
     for (names, words) in [

@@ -148,7 +148,7 @@ typedef struct forebay_options {
   uint32_t attach_timeout_ms;
   // Longest wait for a daemon that went away, in milliseconds. 0 is 60 seconds.
   uint32_t reconnect_timeout_ms;
-  // Name of the group that the caller joins, in UTF-8, in a stream with `mode = "each"`: the trainers of a group share
+  // Name of the group that the caller joins, in UTF-8, in a stream with `groups = "each"`: the trainers of a group share
   // its batches. NULL is none: the caller is a group by itself.
   const char *group;
   // A `forebay_join`: with which batch the group begins, if this session is its first trainer. 0 is

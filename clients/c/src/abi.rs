@@ -60,7 +60,7 @@ pub struct Options {
     pub attach_timeout_ms: u32,
     /// Longest wait for a daemon that went away, in milliseconds. 0 is 60 seconds.
     pub reconnect_timeout_ms: u32,
-    /// Name of the group that the caller joins, in UTF-8, in a stream with `mode = "each"`: the trainers of a group share
+    /// Name of the group that the caller joins, in UTF-8, in a stream with `groups = "each"`: the trainers of a group share
     /// its batches. NULL is none: the caller is a group by itself.
     pub group: *const c_char,
     /// A `forebay_join`: with which batch the group begins, if this session is its first trainer. 0 is

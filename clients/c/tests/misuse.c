@@ -82,7 +82,7 @@ static void groups_are_checked(const char *socket, forebay_session *session) {
   EXPECT(says("give a shorter name"));
   /* The longest name is only refused because this stream has no groups. */
   name[64] = 0;
-  EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_REFUSED && says("mode = \"each\"") && !none);
+  EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_REFUSED && says("groups = \"each\"") && !none);
   options.group = NULL;
   options.join = 2;
   EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("options.join is 2") && !none);

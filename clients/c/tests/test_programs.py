@@ -233,7 +233,7 @@ def records_of(lines, epoch):
 
 
 def test_rule_42_trainers_in_c_share_the_batches_of_their_group(pictures, reader, service):
-    daemon = service(pictures(40), batch_size=4, size=8, shuffle=True, epochs=2, mode="each")
+    daemon = service(pictures(40), batch_size=4, size=8, shuffle=True, epochs=2, groups="each")
     # The first one holds a batch and has another one on its way, so the second one gets others of this epoch.
     pair = [reader(daemon, group="pair", waits_after=1)]
     read = [[pair[0].stdout.readline().split()]]
@@ -254,7 +254,7 @@ def test_rule_42_trainers_in_c_share_the_batches_of_their_group(pictures, reader
 
 
 def test_rule_43_a_group_in_c_begins_with_the_next_batch_if_nothing_else_is_asked(pictures, reader, service):
-    daemon = service(pictures(40), batch_size=4, size=8, epochs=1, mode="each")
+    daemon = service(pictures(40), batch_size=4, size=8, epochs=1, groups="each")
     early = reader(daemon, group="early", waits_after=1)
     begun = [early.stdout.readline().split()]
     late = reader(daemon, group="late", waits_after=1)
@@ -269,7 +269,7 @@ def test_rule_43_a_group_in_c_begins_with_the_next_batch_if_nothing_else_is_aske
 
 
 def test_rule_44_a_trainer_in_c_is_told_once_which_batches_its_group_missed(pictures, reader, service):
-    daemon = service(pictures(80), batch_size=4, size=8, epochs=1, mode="each")
+    daemon = service(pictures(80), batch_size=4, size=8, epochs=1, groups="each")
     fast = forebay.Loader("stream:train", socket=daemon.socket, group="fast")
     slow = reader(daemon, group="slow", waits_after=1)
     # It may have come after the first batches were offered.

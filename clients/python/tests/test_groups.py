@@ -57,7 +57,7 @@ def reads_until_it_is_told(loader):
 
 
 def test_rule_43_a_trainer_is_killed_and_both_groups_have_whole_epochs(service, pictures, reader):
-    daemon = service(pictures(40), batch_size=4, size=8, shuffle=True, epochs=3, mode="each")
+    daemon = service(pictures(40), batch_size=4, size=8, shuffle=True, epochs=3, groups="each")
     steady = reader(daemon, waits_after=1)
     steady_lines = [steady.stdout.readline()]
     killed = reader(daemon, waits_after=4, group="small", join="epoch")
@@ -77,8 +77,8 @@ def test_rule_43_a_trainer_is_killed_and_both_groups_have_whole_epochs(service, 
 
 
 def test_rule_42_two_loaders_of_one_process_are_two_groups(service, pictures):
-    daemon = service(pictures(12), batch_size=4, size=8, epochs=2, mode="each")
-    early = forebay.Loader("stream:train", socket=daemon.socket, config={"stream": {"mode": "each"}})
+    daemon = service(pictures(12), batch_size=4, size=8, epochs=2, groups="each")
+    early = forebay.Loader("stream:train", socket=daemon.socket, config={"stream": {"groups": "each"}})
     held = early.next()
     late = forebay.Loader("stream:train", socket=daemon.socket, join="epoch")
     whole = held.records.tolist() + [record for batch in early for record in batch.records.tolist()]
@@ -93,10 +93,10 @@ def test_rule_42_two_loaders_of_one_process_are_two_groups(service, pictures):
 def test_rule_42_a_group_is_of_a_stream_that_gives_each_group_every_batch(service, pictures):
     source = pictures(8)
     daemon = service(source, batch_size=4, size=8)
-    with pytest.raises(forebay.SettingsError, match='group means nothing to it: leave it out, or set mode = "each"'):
+    with pytest.raises(forebay.SettingsError, match='group means nothing to it: leave it out, or set groups = "each"'):
         forebay.Loader("stream:train", socket=daemon.socket, group="small")
-    with pytest.raises(forebay.SettingsError, match='mode: is "each", but the stream has the default'):
-        forebay.Loader("stream:train", socket=daemon.socket, config={"stream": {"mode": "each"}})
+    with pytest.raises(forebay.SettingsError, match='groups: is "each", but the stream has the default'):
+        forebay.Loader("stream:train", socket=daemon.socket, config={"stream": {"groups": "each"}})
     for arguments, words in [
         ({"group": "small"}, "group='small': only this process reads the source"),
         ({"join": "epoch"}, "join='epoch': only this process reads the source"),
@@ -108,7 +108,7 @@ def test_rule_42_a_group_is_of_a_stream_that_gives_each_group_every_batch(servic
 
 
 def test_rule_44_a_group_is_told_once_which_batches_it_missed_when_its_daemon_died(service, pictures):
-    daemon = service(pictures(80), batch_size=4, size=8, epochs=1, mode="each")
+    daemon = service(pictures(80), batch_size=4, size=8, epochs=1, groups="each")
     fast, slow = (forebay.Loader("stream:train", socket=daemon.socket, group=group) for group in ("fast", "slow"))
     # It may have come after the first batches were offered.
     held = slow.next()

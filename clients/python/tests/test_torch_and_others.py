@@ -30,7 +30,7 @@ def test_rule_42_trainers_of_each_framework_get_every_batch_of_one_stream(servic
     there = [name for name in LOOPS if importlib.util.find_spec(name)]
     if len(there) < 2:
         pytest.skip("no second framework is installed beside numpy; `make test-torch` installs one")
-    daemon = service(pictures(40, classes=4), batch_size=8, size=8, shuffle=True, epochs=2, mode="each")
+    daemon = service(pictures(40, classes=4), batch_size=8, size=8, shuffle=True, epochs=2, groups="each")
     running = [trainer(TRAINER, socket=daemon.socket, loop=LOOPS[name]) for name in there]
     for process in running:
         assert process.stdout.readline() == "attached\n"

@@ -157,7 +157,7 @@ def test_rule_48_views_that_cannot_be_are_refused_in_words(jpegs, given, words):
 
 def test_rule_49_two_groups_with_other_views_share_one_decode(jpegs, service):
     table = {name: {"transform": [step.to_settings() for step in steps]} for name, steps in VIEWS.items()}
-    daemon = service(jpegs, batch_size=4, size=24, views=table, epochs=2, mode="each")
+    daemon = service(jpegs, batch_size=4, size=24, views=table, epochs=2, groups="each")
 
     def attach(group, columns):
         return forebay.Loader(

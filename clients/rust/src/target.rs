@@ -41,7 +41,7 @@ pub struct Options {
     pub credits: u32,
     /// The shard of static assignment.
     pub shard: Option<Shard>,
-    /// The group that the caller joins, in a stream with `mode = "each"`. `None`: it is a group by itself.
+    /// The group that the caller joins, in a stream with `groups = "each"`. `None`: it is a group by itself.
     pub group: Option<String>,
     /// From when on the group takes part, if it begins with this session while the stream runs.
     pub join: Join,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use forebay_ledger_client::TokenFile;
 use forebay_pipeline::ByteSize;
-use forebay_pipeline::settings::{Mode, Numa};
+use forebay_pipeline::settings::{GroupPolicy, Numa};
 use forebay_printable::printable;
 use forebay_ring::numa_nodes;
 use forebay_sources::Options;
@@ -107,10 +107,10 @@ impl Found {
                 self.path(key("root"), root);
             }
             self.group(key("unix_group"), stream.unix_group.as_ref());
-            if stream.settings.delivery.mode == Mode::Each && config.coordinator.remote.is_some() {
+            if stream.settings.delivery.groups == GroupPolicy::Each && config.coordinator.remote.is_some() {
                 let problem = "is \"each\", which does not work with coordinator.endpoint. Leave the endpoint out, so that each \
                                node runs the stream for itself, or give each trainer a shard with num_shards.";
-                self.add(key("mode"), problem.to_owned());
+                self.add(key("groups"), problem.to_owned());
             }
         }
     }

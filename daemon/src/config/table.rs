@@ -30,7 +30,7 @@ const HABITS: [(&str, &str); 5] = [
     ("path", "source"),
 ];
 /// Keys that were renamed, and their names now.
-const RENAMED: [(&str, &str); 2] = [("shard_size", "lease_size"), ("group", "unix_group")];
+const RENAMED: [(&str, &str); 3] = [("shard_size", "lease_size"), ("group", "unix_group"), ("mode", "groups")];
 /// How like a known key an unknown one must be to be taken for a slip.
 const SLIP: f64 = 0.8;
 

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use forebay_cuda::Uuid;
-use forebay_pipeline::settings::{AskedPart, Mode, Sharding};
+use forebay_pipeline::settings::{AskedPart, GroupPolicy, Sharding};
 use forebay_pipeline::{Credentials, ResumedClaims, Stream, threads};
 use forebay_plan::check_rank;
 use forebay_proto::v1::LockstepRank;
@@ -109,7 +109,7 @@ pub(super) async fn admit(streams: &Arc<Streams>, peer: &Peer, request: Request)
     has_columns(&served.stream, columns.as_deref())?;
     let open_to = served.stream.open_to(&admission.trainer);
     open_to.map_err(|refusal| (refusal.code(), format!("{}: {refusal}", refusal.key())))?;
-    let membership = membership(&head, admission.name(), served.stream.settings().delivery.mode)?;
+    let membership = membership(&head, admission.name(), served.stream.settings().delivery.groups)?;
     Ok(Admitted { entered: (served, stays), membership, resumed_claims })
 }
 
@@ -282,15 +282,15 @@ fn part(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<AskedPar
 }
 
 /// The group that a trainer joins.
-fn membership(head: &Attach, stream: &str, mode: Mode) -> Result<Membership, AdmissionRefusal> {
+fn membership(head: &Attach, stream: &str, groups: GroupPolicy) -> Result<Membership, AdmissionRefusal> {
     let group = head.group_name().filter(|group| !group.is_empty()).map(str::to_owned);
     let join = if head.join == attach_join::EPOCH { Join::Epoch } else { Join::Next };
-    if mode == Mode::Each || (group.is_none() && join == Join::Next) {
+    if groups == GroupPolicy::Each || (group.is_none() && join == Join::Next) {
         return Ok(Membership { group, join });
     }
     let key = if group.is_some() { "group" } else { "join" };
     let reason = format!(
-        "stream \"{stream}\" gives each batch to one trainer, so {key} means nothing to it: leave it out, or set mode = \
+        "stream \"{stream}\" gives each batch to one trainer, so {key} means nothing to it: leave it out, or set groups = \
          \"each\" in the stream's settings, which gives every group each batch"
     );
     Err((text_code::SETTINGS, reason))

@@ -27,7 +27,7 @@ use super::epoch_end::EpochEnd;
 use super::held_claim::{HeldClaim, ResumedBatch};
 use super::parts::{DeliveryRules, EpochTerms};
 use crate::handover::FinishedBatch;
-use crate::settings::Mode;
+use crate::settings::GroupPolicy;
 use deadline::OfferDeadline;
 pub(super) use effects::Effect;
 use groups::Groups;
@@ -61,7 +61,7 @@ impl Deliveries {
         let DeliveryRules { settings, in_order } = rules;
         let exchange = Exchange::new(epochs.first);
         let exchange = if in_order { exchange.in_order() } else { exchange };
-        let exchange = if settings.mode == Mode::Each { exchange.each() } else { exchange };
+        let exchange = if settings.groups == GroupPolicy::Each { exchange.each() } else { exchange };
         Self {
             exchange,
             claims: Claims::default(),

@@ -117,7 +117,7 @@ async fn has_one_group(stream: &Stream, what: &str) -> Result<(), CallError> {
         return Ok(());
     }
     Err(CallError::Invalid(format!(
-        "{what} needs a stream with one group of trainers, but {groups} groups read stream \"{}\" with mode = \"each\", \
+        "{what} needs a stream with one group of trainers, but {groups} groups read stream \"{}\" with groups = \"each\", \
          and each may be at another batch. End all groups but one, or give each job a stream of its own.",
         stream.identity.stream
     )))

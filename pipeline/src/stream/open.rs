@@ -16,7 +16,7 @@ use forebay_sources::{ReaderFolders, Source};
 use crate::box_column::NoBoxes;
 use crate::decode::steps::{StepError, Steps};
 use crate::placement::Credentials;
-use crate::settings::{Mode, PrefetchSettings, StreamSettings};
+use crate::settings::{GroupPolicy, PrefetchSettings, StreamSettings};
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
 use crate::stream::elsewhere::ToldOfFailure;
@@ -238,7 +238,7 @@ impl Opening {
 
     /// In `each` the ledger's one worker says that every group here has a batch. Another node's groups would be passed over.
     fn is_alone(&self) -> Result<(), StreamError> {
-        let is_shared = self.settings.delivery.mode == Mode::Each && self.ledger.coordinator.is_remote();
+        let is_shared = self.settings.delivery.groups == GroupPolicy::Each && self.ledger.coordinator.is_remote();
         if is_shared { Err(StreamError::Shared { stream: self.identity.stream.clone() }) } else { Ok(()) }
     }
 

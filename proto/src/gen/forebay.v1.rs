@@ -4185,7 +4185,7 @@ pub struct StreamStatus {
     /// None if no seek points are kept.
     #[prost(message, optional, tag = "22")]
     pub seek: ::core::option::Option<SeekStatus>,
-    /// The groups of trainers. None in mode "split".
+    /// The groups of trainers. None with `groups = "split"`.
     #[prost(message, repeated, tag = "23")]
     pub groups: ::prost::alloc::vec::Vec<GroupStatus>,
     /// Since the stream was opened in this process.

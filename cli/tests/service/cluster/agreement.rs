@@ -44,8 +44,8 @@ fn rule_41_a_daemon_with_another_dataset_is_told_where_it_differs() {
 #[test]
 fn rule_42_a_stream_whose_groups_each_get_every_batch_is_for_one_node() {
     let site = Site::start();
-    let (_, said) = site.home("one", RECORDS, "mode = \"each\"", "1h").fails_to_start();
-    let words = "stream \"train\" has mode = \"each\", which needs a ledger of one daemon";
+    let (_, said) = site.home("one", RECORDS, "groups = \"each\"", "1h").fails_to_start();
+    let words = "stream \"train\" has groups = \"each\", which needs a ledger of one daemon";
     assert!(said.contains(words) && said.contains("Leave out [coordinator] endpoint"), "{said}");
 }
 

@@ -55,7 +55,7 @@ fn a_trainer_that_keeps_its_batches_is_named() {
 #[test]
 fn the_slowest_of_two_groups_is_named() {
     let home = Home::with_pictures(40);
-    let daemon = home.serve("mode = \"each\"");
+    let daemon = home.serve("groups = \"each\"");
     let mut slow = Puppet::with_one_credit(&home);
     slow.next().batch();
     let mut fast = Puppet::attach(&home);

@@ -160,7 +160,7 @@ class Arguments(Batches[Batch]):
                 raises `RecordError`.
             max_failures: The stream fails if more records are bad: a count, or a fraction of the dataset. None: no
                 limit. It fails then even if `on_error` is not "fail".
-            group: The group that this trainer joins, in a stream with `mode = "each"`. Trainers of one group share
+            group: The group that this trainer joins, in a stream with `groups = "each"`. Trainers of one group share
                 batches. None: this trainer is a group by itself.
             join: When a group begins that comes while the stream runs: "next" with the next batch, "epoch" with the
                 next epoch.

@@ -233,7 +233,7 @@ def _membership(settings: dict[str, Any], stream: str | None) -> tuple[str | Non
         name, value = ("group", group) if group is not None else ("join", join)
         raise SettingsError(
             f"{name}={value!r}: only this process reads the source, so there are no other groups. Serve the dataset "
-            'with forebay serve and mode = "each", and give "stream:NAME"'
+            'with forebay serve and groups = "each", and give "stream:NAME"'
         )
     return group, join == "epoch"
 

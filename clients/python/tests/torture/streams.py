@@ -42,7 +42,7 @@ batch_size = 4
 transform = [{{ center_crop = {{ size = 8 }} }}]
 shuffle = true
 trainers = {trainers}
-mode = "each"
+groups = "each"
 slow = "evict"
 evict_after = "5s"
 """

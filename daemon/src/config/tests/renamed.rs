@@ -10,7 +10,9 @@ fn said_of(line: &str) -> String {
 
 #[test]
 fn a_renamed_key_of_a_stream_names_the_new_one() {
-    for (old, new, value) in [("shard_size", "lease_size", "64"), ("group", "unix_group", "\"trainers\"")] {
+    for (old, new, value) in
+        [("shard_size", "lease_size", "64"), ("group", "unix_group", "\"trainers\""), ("mode", "groups", "\"each\"")]
+    {
         let said = said_of(&format!("{old} = {value}"));
         let told = format!("line 5: streams.train.{old}: is called \"{new}\" now; rename the key.");
         assert!(said.contains(&told), "{said}");

@@ -35,7 +35,7 @@ mod tests {
 
     use super::super::Deliveries;
     use super::*;
-    use crate::settings::{DeliverySettings, Mode};
+    use crate::settings::{DeliverySettings, GroupPolicy};
 
     const SECOND: Duration = Duration::from_secs(1);
     const ANNA: ConsumerId = ConsumerId(1);
@@ -43,7 +43,8 @@ mod tests {
 
     #[test]
     fn rule_43_a_named_group_ends_when_it_has_had_no_trainer_for_too_long() {
-        let settings = DeliverySettings { mode: Mode::Each, group_timeout: 60 * SECOND, ..DeliverySettings::default() };
+        let settings =
+            DeliverySettings { groups: GroupPolicy::Each, group_timeout: 60 * SECOND, ..DeliverySettings::default() };
         let mut deliveries = Deliveries::unordered(None, 600 * SECOND, settings);
         deliveries.add_ring(0, 4);
         let vision = Membership { group: Some("vision".into()), join: Join::Next };

@@ -62,14 +62,14 @@ mod tests {
 
     use super::super::Deliveries;
     use super::*;
-    use crate::settings::{DeliverySettings, Mode};
+    use crate::settings::{DeliverySettings, GroupPolicy};
 
     const SECOND: Duration = Duration::from_secs(1);
     const SLOW: ConsumerId = ConsumerId(1);
     const FAST: ConsumerId = ConsumerId(2);
 
     fn evicting(slow: Slow) -> Deliveries {
-        let settings = DeliverySettings { mode: Mode::Each, slow, ..DeliverySettings::default() };
+        let settings = DeliverySettings { groups: GroupPolicy::Each, slow, ..DeliverySettings::default() };
         let mut deliveries = Deliveries::unordered(None, 600 * SECOND, settings);
         deliveries.add_ring(0, 3);
         (0..3).for_each(|slot| deliveries.populated(SlotId { ring: 0, slot }));

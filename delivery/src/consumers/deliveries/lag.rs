@@ -39,13 +39,13 @@ mod tests {
 
     use super::super::Deliveries;
     use super::*;
-    use crate::settings::{DeliverySettings, Mode};
+    use crate::settings::{DeliverySettings, GroupPolicy};
 
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
     fn rule_44_those_that_wait_for_a_slow_group_are_told_after_ten_seconds_and_once() {
-        let settings = DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() };
+        let settings = DeliverySettings { groups: GroupPolicy::Each, ..DeliverySettings::default() };
         let mut deliveries = Deliveries::unordered(None, 600 * SECOND, settings);
         deliveries.add_ring(0, 3);
         (0..3).for_each(|slot| deliveries.populated(SlotId { ring: 0, slot }));

@@ -170,7 +170,7 @@ mod tests {
 
     use super::super::Deliveries;
     use super::*;
-    use crate::settings::{DeliverySettings, Mode};
+    use crate::settings::{DeliverySettings, GroupPolicy};
 
     const SECOND: Duration = Duration::from_secs(1);
     const ANNA: ConsumerId = ConsumerId(1);
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn rule_44_an_epoch_that_waits_for_a_group_without_a_trainer_is_told_with_its_name() {
-        let settings = DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() };
+        let settings = DeliverySettings { groups: GroupPolicy::Each, ..DeliverySettings::default() };
         let (mut deliveries, start) = (Deliveries::unordered(None, 600 * SECOND, settings), Instant::now());
         deliveries.add_ring(0, 4);
         deliveries.populated(SlotId { ring: 0, slot: 0 });

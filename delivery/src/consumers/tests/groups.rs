@@ -4,11 +4,11 @@ use forebay_proto::v1::MissedBatches;
 use forebay_ring::{BatchId, Bulk, Join, NO_RING};
 
 use super::*;
-use crate::settings::Mode;
+use crate::settings::GroupPolicy;
 
 /// `calls` is told of each call's number on the ring's thread.
 fn each(calls: impl Fn(u64) + Send + 'static) -> Scene {
-    Scene::of(false, DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() }, calls)
+    Scene::of(false, DeliverySettings { groups: GroupPolicy::Each, ..DeliverySettings::default() }, calls)
 }
 
 /// The sum that the ledger is told of the next batch.

@@ -16,7 +16,7 @@ use crate::consumers::{Inbox, inbox};
 use crate::ledger_client::LedgerClient;
 use crate::ledger_tasks;
 use crate::outcomes::OutcomeSender;
-use crate::settings::{DeliverySettings, Mode};
+use crate::settings::{DeliverySettings, GroupPolicy};
 
 /// Records, which are all of one epoch.
 pub(super) const RECORDS: u64 = 40;
@@ -125,7 +125,7 @@ pub(super) async fn daemon(
     let (client, outcomes, receiver) = opened.unwrap();
     let client = Arc::new(client);
     ledger_tasks::resumed(Arc::clone(&client), receiver);
-    let settings = DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() };
+    let settings = DeliverySettings { groups: GroupPolicy::Each, ..DeliverySettings::default() };
     let mut deliveries = Deliveries::unordered(Some(1), Duration::from_secs(600), settings);
     deliveries.add_ring(0, 8);
     (0..8).for_each(|slot| deliveries.populated(SlotId { ring: 0, slot }));
