@@ -67,7 +67,7 @@ fn picture(images: &[u8], shape: Shape, place: usize) -> RgbImage {
         }
     };
     let scale = 255.0 / (high - low).max(f32::EPSILON);
-    arranged(&values, (shape.width, shape.height), shape.layout, |_, value| (value - low) * scale)
+    arranged(&values, (shape.width, shape.height, shape.channels), shape.layout, |_, value| (value - low) * scale)
 }
 
 /// The values of little-endian bytes.
@@ -83,7 +83,7 @@ pub(crate) fn floats(bytes: &[u8], dtype: Dtype) -> Vec<f32> {
 /// A picture of values in a layout. `shown` makes a number from 0 to 255 of a channel's value.
 pub(crate) fn arranged(
     values: &[f32],
-    (width, height): (u32, u32),
+    (width, height, channels): (u32, u32, u32),
     layout: Layout,
     shown: impl Fn(usize, f32) -> f32,
 ) -> RgbImage {
@@ -91,8 +91,10 @@ pub(crate) fn arranged(
     RgbImage::from_fn(width, height, |x, y| {
         let at = y as usize * width as usize + x as usize;
         Rgb([0, 1, 2].map(|channel| {
+            // The only channel of a gray picture is shown three times.
+            let channel = channel.min(channels as usize - 1);
             let index = match layout {
-                Layout::Nhwc => at * 3 + channel,
+                Layout::Nhwc => at * channels as usize + channel,
                 Layout::Nchw => channel * plane + at,
             };
             to_byte(shown(channel, values[index]))

@@ -37,6 +37,8 @@ pub enum Refusal {
     Mosaic,
     /// A function in Python works on it in the host.
     Python,
+    /// Its pixels have no colours.
+    Gray,
     /// nvJPEG says that it does not take it.
     NotSupported,
     /// nvJPEG got no memory for it.
@@ -47,7 +49,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::NotJpeg,
         Self::Damaged,
         Self::Kind,
@@ -64,6 +66,7 @@ impl Refusal {
         Self::Views,
         Self::Mosaic,
         Self::Python,
+        Self::Gray,
         Self::NotSupported,
         Self::Memory,
         Self::Failed,
@@ -88,6 +91,7 @@ impl Refusal {
             Self::Views => "several views",
             Self::Mosaic => "a mosaic",
             Self::Python => "a function in Python",
+            Self::Gray => "gray",
             Self::NotSupported => "not supported by nvJPEG",
             Self::Memory => "no memory for nvJPEG",
             Self::Failed => "nvJPEG failed",

@@ -59,7 +59,7 @@ impl Asked {
             list.push(Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }));
         }
         let layout = if self.planar { Layout::Nchw } else { Layout::Nhwc };
-        let output = Output { dtype, layout, background: self.background };
+        let output = Output { dtype, layout, background: self.background, ..Output::default() };
         let recipe = Recipe::new(list, output).expect("a right list of transforms");
         let matched = if self.torch { Match::Torch } else { Match::Pillow };
         recipe.clone().with_match(matched).unwrap_or(recipe)

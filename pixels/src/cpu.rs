@@ -23,6 +23,7 @@ use crate::decoded::Decoded;
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::origin::Origin;
+use crate::output::Output;
 use crate::picture::{KeptPicture, Picture};
 use crate::plan::stage::Stage;
 use crate::plan::{Plan, Rect};
@@ -137,7 +138,7 @@ impl CpuDecoder {
     ) -> Result<Loaded, Fault> {
         let Self { jpeg, canvas, plan, stages, .. } = self;
         let wanted = |stored: &Stored, scales| Wanted::of(list, draw, stored, scales, limits, plan, stages);
-        load(jpeg, canvas, file, list.input(), list.output().background, limits, wanted)
+        load(jpeg, canvas, file, list.input(), list.output(), limits, wanted)
     }
 
     /// Carries the plan out on what was loaded for it.
@@ -162,7 +163,7 @@ impl CpuDecoder {
     pub fn whole(&mut self, bytes: &[u8], limits: &Limits) -> Result<Picture, Fault> {
         let all = |stored: &Stored, _| Ok(Wanted::all(stored));
         let file = PictureFile { bytes, points: None };
-        let loaded = load(&mut self.jpeg, &mut self.canvas, file, Input::default(), [0; 3], limits, all);
+        let loaded = load(&mut self.jpeg, &mut self.canvas, file, Input::default(), Output::default(), limits, all);
         let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height, .. }, .. }| Picture {
             format,
             width,
@@ -183,9 +184,10 @@ impl CpuDecoder {
     /// The picture's [`Fault`].
     pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<(KeptPicture, Decoded), Fault> {
         let input = Input { adjust_orientation: form.adjust_orientation, reducing_gap: None };
+        let output = Output { background: form.background, mode: form.mode, ..Output::default() };
         let all = |stored: &Stored, _| Ok(Wanted::all(stored));
         let file = PictureFile { bytes, points: None };
-        let loaded = load(&mut self.jpeg, &mut self.canvas, file, input, form.background, limits, all);
+        let loaded = load(&mut self.jpeg, &mut self.canvas, file, input, output, limits, all);
         let picture = loaded.map(|Loaded { decoded, .. }| {
             let (width, height) = form.size(decoded.width, decoded.height);
             self.canvas.shrink(width, height);

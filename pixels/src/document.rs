@@ -19,7 +19,7 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 
 use crate::matching::Match;
-use crate::output::{Dtype, Layout, Output};
+use crate::output::{Dtype, Layout, Mode, Output};
 use crate::recipe::Recipe;
 use crate::transform::Transform;
 use crate::transform_list::Input;
@@ -29,8 +29,19 @@ use value::number;
 pub use value::{choice, flag, given, shown, take, whole};
 
 /// The keys that [`read`] knows. It passes over all others.
-pub const KEYS: [&str; 10] =
-    ["size", "transform", "recipe", "match", "dtype", "layout", "fill", "adjust_orientation", "reducing_gap", "fast"];
+pub const KEYS: [&str; 11] = [
+    "size",
+    "transform",
+    "recipe",
+    "match",
+    "dtype",
+    "layout",
+    "mode",
+    "fill",
+    "adjust_orientation",
+    "reducing_gap",
+    "fast",
+];
 
 /// The keys that give the transforms. A document has one of them.
 pub const LISTS: [&str; 3] = ["size", "transform", named::KEY];
@@ -184,6 +195,10 @@ impl Reader<'_> {
             background: match self.first {
                 Some(first) => first.output().background,
                 None => self.take_or("fill", default.background, colour),
+            },
+            mode: match self.first {
+                Some(first) => first.output().mode,
+                None => self.take_or("mode", default.mode, choice(&[("RGB", Mode::Rgb), ("L", Mode::L)])),
             },
         }
     }

@@ -1,9 +1,9 @@
-//! The last pass: mirror, type, normalisation and layout in one go, from RGB of 8 bits into the place.
+//! The last pass: mirror, type, normalisation, mode and layout in one go, from RGB of 8 bits into the place.
 
 use half::{bf16, f16};
 
 use crate::mirror::mirror;
-use crate::output::{Dtype, Layout, Output};
+use crate::output::{Dtype, Layout, Mode, Output};
 use crate::transform::Normalize;
 
 /// What a value of 8 bits becomes, per channel, little-endian.
@@ -21,8 +21,8 @@ pub(crate) enum Values {
 pub(crate) struct OutputPlace<'a> {
     /// What values become.
     pub(crate) values: &'a Values,
-    /// Where they go.
-    pub(crate) layout: Layout,
+    /// Which of them there are, and where they go.
+    pub(crate) output: Output,
     /// Columns.
     pub(crate) width: usize,
     /// Rows.
@@ -55,17 +55,37 @@ fn table<const N: usize>(value: impl Fn(usize, usize) -> [u8; N]) -> [[[u8; N]; 
 impl OutputPlace<'_> {
     /// Writes row `number`, from packed RGB of the place's width.
     pub(crate) fn put(&mut self, number: usize, rgb: &[u8], mirrored: bool) {
+        let layout = self.output.layout;
         match self.values {
-            Values::Uint8 if self.layout == Layout::Nhwc && !mirrored => {
+            Values::Uint8 if self.output.mode == Mode::L => self.write_one(number, rgb, mirrored, |value| [value]),
+            Values::TwoBytes(table) if self.output.mode == Mode::L => {
+                self.write_one(number, rgb, mirrored, |value| table[0][usize::from(value)]);
+            }
+            Values::FourBytes(table) if self.output.mode == Mode::L => {
+                self.write_one(number, rgb, mirrored, |value| table[0][usize::from(value)]);
+            }
+            Values::Uint8 if layout == Layout::Nhwc && !mirrored => {
                 self.out[number * rgb.len()..][..rgb.len()].copy_from_slice(rgb);
             }
-            Values::Uint8 if self.layout == Layout::Nhwc => {
+            Values::Uint8 if layout == Layout::Nhwc => {
                 mirror(rgb, &mut self.out[number * rgb.len()..][..rgb.len()]);
             }
             Values::Uint8 => self.write(number, rgb, mirrored, |_, value| [value]),
             Values::TwoBytes(table) => self.write(number, rgb, mirrored, |c, value| table[c][usize::from(value)]),
             Values::FourBytes(table) => self.write(number, rgb, mirrored, |c, value| table[c][usize::from(value)]),
         }
+    }
+
+    /// Of gray pixels, whose three values are the same.
+    fn write_one<const N: usize>(
+        &mut self,
+        number: usize,
+        rgb: &[u8],
+        mirrored: bool,
+        value: impl Fn(u8) -> [u8; N] + Copy,
+    ) {
+        let out = &mut self.out.as_chunks_mut::<N>().0[number * self.width..][..self.width];
+        in_order(rgb.as_chunks::<3>().0, mirrored, out.iter_mut(), |from, to| *to = value(from[0]));
     }
 
     fn write<const N: usize>(
@@ -77,7 +97,7 @@ impl OutputPlace<'_> {
     ) {
         let row = rgb.as_chunks::<3>().0;
         let out = self.out.as_chunks_mut::<N>().0;
-        match self.layout {
+        match self.output.layout {
             Layout::Nhwc => {
                 let out = &mut out[number * self.width * 3..][..self.width * 3];
                 in_order(row, mirrored, out.as_chunks_mut::<3>().0.iter_mut(), |from, to| {

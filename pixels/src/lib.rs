@@ -101,7 +101,7 @@ pub use operation::{
 };
 pub use orientation::Orientation;
 pub use origin::{Annotated, Origin};
-pub use output::{Dtype, Layout, Output};
+pub use output::{Dtype, Layout, Mode, Output};
 pub use picture::{KeptPicture, Picture};
 pub use plan::{Plan, Rect, Step};
 pub use point_map::{MappedBox, PointMap};

@@ -19,7 +19,7 @@ mod equalize;
 mod erase;
 mod gaussian_blur;
 mod geometry;
-mod gray;
+pub(crate) mod gray;
 mod hsv;
 mod hsv_gains;
 mod hue;

@@ -1,4 +1,4 @@
-//! The form of the output: type of a value and order of the dimensions.
+//! The form of the output: what a pixel has, type of a value and order of the dimensions.
 
 use serde::Deserialize;
 
@@ -17,14 +17,24 @@ pub enum Dtype {
     Float32,
 }
 
+/// What a pixel of the output has, by Pillow's names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Red, green and blue.
+    #[default]
+    Rgb,
+    /// Brightness alone, as Pillow's `convert("L")` makes it of red, green and blue.
+    L,
+}
+
 /// Order of the output's dimensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum Layout {
-    /// Rows of pixels of red, green, blue.
+    /// Rows of pixels, of red, green, blue or of brightness alone.
     #[default]
     #[serde(rename = "NHWC")]
     Nhwc,
-    /// Three planes.
+    /// A plane for each channel.
     #[serde(rename = "NCHW")]
     Nchw,
 }
@@ -38,6 +48,33 @@ pub struct Output {
     pub layout: Layout,
     /// Red, green, blue under the transparent parts of a picture. Default: black.
     pub background: [u8; 3],
+    /// What a pixel has.
+    pub mode: Mode,
+}
+
+impl Mode {
+    /// Pillow's name, which settings use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rgb => "RGB",
+            Self::L => "L",
+        }
+    }
+
+    /// Values of a pixel.
+    pub fn channels(self) -> u32 {
+        match self {
+            Self::Rgb => 3,
+            Self::L => 1,
+        }
+    }
+}
+
+impl Output {
+    /// Bytes of a picture of this size.
+    pub(crate) fn bytes(self, width: u32, height: u32) -> usize {
+        width as usize * height as usize * self.mode.channels() as usize * self.dtype.len()
+    }
 }
 
 impl Dtype {

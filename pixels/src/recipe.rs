@@ -133,12 +133,12 @@ impl Recipe {
 
     /// Height, width, channels of one place, whatever the layout.
     pub fn shape(&self) -> (u32, u32, u32) {
-        (self.height, self.width, 3)
+        (self.height, self.width, self.output().mode.channels())
     }
 
     /// Bytes of one place.
     pub fn place_len(&self) -> usize {
-        self.height as usize * self.width as usize * 3 * self.output().dtype.len()
+        self.output().bytes(self.width, self.height)
     }
 
     /// The normalisation, if there is one.
@@ -202,6 +202,6 @@ impl Recipe {
     /// The plan for a picture, into an old plan, whose memory is used again.
     pub fn plan_into(&self, origin: &Origin, draw: Draw, plan: &mut Plan) {
         self.list.plan_into(origin, draw, plan);
-        debug_assert_eq!((plan.height, plan.width, 3), self.shape(), "the recipe's shape is fixed");
+        debug_assert_eq!((plan.height, plan.width), (self.height, self.width), "the recipe's shape is fixed");
     }
 }

@@ -50,6 +50,9 @@ pub enum RecipeError {
         /// Name of the transform.
         name: &'static str,
     },
+    /// Gray pictures that calculate as torch.
+    #[error("mode = \"L\" is Pillow's, and cannot be combined with match = \"torch\"; leave one of the two out")]
+    NoTorchMode,
     /// A gap that would leave fewer pixels than the result has, or none.
     #[error("reducing_gap is {gap}, but must be a number from 1 up, such as 2.0")]
     ReducingGap {

@@ -9,6 +9,7 @@
 mod center_crop;
 mod crop;
 mod expect_size;
+mod gray_mode;
 mod letterbox;
 mod mosaic;
 mod normalize;

@@ -7,7 +7,7 @@ use crate::draw::Draw;
 use crate::finish::Values;
 use crate::matching::Match;
 use crate::origin::Origin;
-use crate::output::{Dtype, Output};
+use crate::output::{Dtype, Mode, Output};
 use crate::plan::Plan;
 use crate::recipe_error::{MAX_TRANSFORMS, RecipeError};
 use crate::record_boxes::RecordBoxes;
@@ -84,7 +84,8 @@ impl TransformList {
                 *transform = behind.ok_or(RecipeError::NormalizeNotLast { place: *place })?;
             }
             transform.check(place)?;
-            let problem = transform.mosaic_problem(place, is_mosaic);
+            let of_mode = if output.mode == Mode::L { transform.gray_problem() } else { None };
+            let problem = of_mode.or_else(|| transform.mosaic_problem(place, is_mosaic));
             if let Some(problem) = problem.or_else(|| transform.python_problem(shape, follows_python)) {
                 return Err(RecipeError::Value { place, name: transform.name(), problem });
             }
@@ -116,8 +117,12 @@ impl TransformList {
     /// The same with resizes that calculate in another way.
     ///
     /// # Errors
-    /// [`RecipeError::NoTorchFilter`] if torch has no antialiased filter for one of them.
+    /// [`RecipeError::NoTorchFilter`] if torch has no antialiased filter for one of them, and [`RecipeError::NoTorchMode`] for gray
+    /// pictures.
     pub fn with_match(self, matched: Match) -> Result<Self, RecipeError> {
+        if matched == Match::Torch && self.output.mode == Mode::L {
+            return Err(RecipeError::NoTorchMode);
+        }
         let lacking = self.transforms.iter().position(|transform| !transform.has_torch());
         match lacking.filter(|_| matched == Match::Torch) {
             Some(place) => Err(RecipeError::NoTorchFilter { place, name: self.transforms[place].name() }),

@@ -13,8 +13,8 @@ use std::io::Cursor;
 
 use forebay_pixels::sample::{self, JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Dtype, Fault, Form, KeptPicture, Layout, Limits, Normalize, Output, Pad, Recipe,
-    Size, Transform, probe,
+    CenterCrop, CpuDecoder, Draw, Dtype, Fault, Form, KeptPicture, Layout, Limits, Mode, Normalize, Output, Pad,
+    Recipe, Size, Transform, probe,
 };
 
 fn recipes() -> Vec<Recipe> {
@@ -23,7 +23,7 @@ fn recipes() -> Vec<Recipe> {
         Transform::CenterCrop(CenterCrop { size: Size::HeightWidth([70, 90]) }),
         Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }),
     ];
-    let output = Output { dtype: Dtype::Float32, layout: Layout::Nchw, background: [1, 2, 3] };
+    let output = Output { dtype: Dtype::Float32, layout: Layout::Nchw, background: [1, 2, 3], mode: Mode::Rgb };
     let odd = Recipe::new(odd.to_vec(), output).unwrap();
     vec![Recipe::training(48).unwrap(), Recipe::evaluation(48).unwrap(), odd]
 }

@@ -70,7 +70,7 @@ fn transforms(args: &PreviewArgs) -> Map<String, Value> {
 
 /// A view in the colours that it has before it is normalised.
 fn picture(view: &ReplayedView) -> RgbImage {
-    let (height, width, _) = view.recipe.shape();
+    let (height, width, channels) = view.recipe.shape();
     let output = view.recipe.output();
     let dtype = match output.dtype {
         pixels::Dtype::Uint8 => ring::Dtype::U8,
@@ -84,7 +84,7 @@ fn picture(view: &ReplayedView) -> RgbImage {
     };
     let one = if output.dtype == pixels::Dtype::Uint8 { 1.0 } else { 255.0 };
     let (mean, std) = view.recipe.normalize().map_or(([0.0; 3], [1.0; 3]), |by| (by.mean, by.std));
-    arranged(&floats(&view.bytes, dtype), (width, height), layout, |channel, value| {
+    arranged(&floats(&view.bytes, dtype), (width, height, channels), layout, |channel, value| {
         (value * std[channel] + mean[channel]) * one
     })
 }

@@ -170,8 +170,9 @@ def arrays(said):
     return found
 
 
-def test_every_column_is_what_python_sees(compiled, annotated, service):
-    settings = {"batch_size": 2, "size": 8, "shuffle": True, "seed": 3, "epochs": 1}
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+def test_every_column_is_what_python_sees(compiled, annotated, service, mode):
+    settings = {"batch_size": 2, "size": 8, "shuffle": True, "seed": 3, "epochs": 1, "mode": mode}
     there = arrays(run(compiled(TESTS / "dump.c"), service(annotated, **settings).socket))
     records = []
     with forebay.Loader(annotated, **settings) as loader:

@@ -31,7 +31,6 @@ MOVED = {
     "fast": "give reducing_gap=2.0",
     "shard_size": 'give config={{"stream": {{"lease_size": ...}}}}, or the daemon of a stream lease_size in its '
     "[streams.NAME] table",
-    "mode": 'give config={{"stream": {{"groups": ...}}}}, or the daemon of a stream groups in its [streams.NAME] table',
     **dict.fromkeys(
         ("groups", "group_timeout", "slow", "evict_after", "read_timeout", "epoch_end_timeout", "storage_timeout"),
         'give config={{"stream": {{"{0}": ...}}}}, or the daemon of a stream {0} in its [streams.NAME] table',

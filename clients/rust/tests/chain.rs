@@ -128,12 +128,19 @@ fn the_images_say_which_axis_has_the_colours_and_how_large_pictures_are() {
         ([-1, 3, 3, 3], None, Some([3, 3])),
         ([-1, -1, 30, 3], None, None),
         ([-1, 3, 20, -1], Some("NCHW"), None),
+        ([-1, 3, 20, 1], Some("NCHW"), Some([20, 1])),
     ] {
         let settings = files().dims(dims(&[&shape])).settings().unwrap();
         assert_eq!(settings.get("layout").map(|layout| layout.as_str().unwrap()), layout, "{shape:?}");
         let expected = size.map(|size| json!([{ "expect_size": { "size": size } }]));
         assert_eq!(settings.get("transform"), expected.as_ref(), "{shape:?}");
     }
+    for (shape, layout) in [([-1, 20, 30, 1], None), ([-1, 1, 20, 30], Some("NCHW")), ([-1, 1, 1, 1], None)] {
+        let settings = files().dims(dims(&[&shape])).settings().unwrap();
+        assert_eq!(settings.get("layout").map(|layout| layout.as_str().unwrap()), layout, "{shape:?}");
+        assert_eq!(settings["mode"], "L");
+    }
+    assert_eq!(files().dims(dims(&[&[-1, 3, 20, 30]])).settings().unwrap().get("mode"), None);
     let told = files().dims(dims(&[&[-1, 3, 20, 30]])).with("layout", "NHWC").settings().unwrap();
     assert_eq!(told["layout"], "NHWC");
 }

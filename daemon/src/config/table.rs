@@ -30,7 +30,9 @@ const HABITS: [(&str, &str); 5] = [
     ("path", "source"),
 ];
 /// Keys that were renamed, and their names now.
-const RENAMED: [(&str, &str); 3] = [("shard_size", "lease_size"), ("group", "unix_group"), ("mode", "groups")];
+const RENAMED: [(&str, &str); 2] = [("shard_size", "lease_size"), ("group", "unix_group")];
+/// Values that a key had under an older version, and the key that has them now.
+const MOVED: [(&str, &str, &str); 2] = [("mode", "split", "groups"), ("mode", "each", "groups")];
 /// How like a known key an unknown one must be to be taken for a slip.
 const SLIP: f64 = 0.8;
 
@@ -95,10 +97,20 @@ impl<'v, 'm> Table<'v, 'm> {
             Ok(recipe) => return Some(recipe),
             Err(refused) => refused,
         };
-        for mistake in refused.mistakes {
+        for mut mistake in refused.mistakes {
+            if let Some(problem) = self.moved(&mistake.key) {
+                mistake.problem = problem;
+            }
             self.take_over(mistake);
         }
         refused.otherwise
+    }
+
+    /// What is wrong with a value of a key that another key has now.
+    fn moved(&self, key: &str) -> Option<String> {
+        let value = document::given(self.values, key)?.as_str()?;
+        let (_, _, now) = MOVED.iter().find(|(old, moved, _)| (*old, *moved) == (key, value))?;
+        Some(format!("is \"{value}\"; this is called {now} = \"{value}\" now."))
     }
 
     /// Reads the table under a key; an absent one is an empty one. Its unknown keys are reported.

@@ -32,6 +32,7 @@ impl CacheSettings {
             CacheKind::Encoded => Keep::Encoded,
             CacheKind::Decoded => Keep::Decoded(Form {
                 background: recipe.output().background,
+                mode: recipe.output().mode,
                 adjust_orientation: recipe.input().adjust_orientation,
                 max_side: self.max_side,
             }),
@@ -75,7 +76,7 @@ mod tests {
         let input = Input { adjust_orientation: false, ..Input::default() };
         let recipe = Recipe::training(8).unwrap().with_input(input).unwrap();
         let cache = CacheSettings { kind: CacheKind::Decoded, memory: ByteSize(1), max_side: Some(9) };
-        let form = Form { background: [0; 3], adjust_orientation: false, max_side: Some(9) };
+        let form = Form { adjust_orientation: false, max_side: Some(9), ..Form::default() };
         assert_eq!(cache.keep(&recipe), Keep::Decoded(form));
     }
 }

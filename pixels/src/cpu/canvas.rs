@@ -7,7 +7,7 @@ use crate::fault::{Fault, Limits};
 use crate::finish::OutputPlace;
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
-use crate::operation::{Operation, Scratch, Workpiece};
+use crate::operation::{Operation, Scratch, Workpiece, gray};
 use crate::picture::KeptPicture;
 use crate::plan::stage::{Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
@@ -73,6 +73,12 @@ impl Canvas {
         &self.picture[..self.len()]
     }
 
+    /// Makes the picture gray.
+    pub(super) fn make_gray(&mut self) {
+        let len = self.len();
+        gray::in_place(&mut self.picture[..len]);
+    }
+
     /// A row of `part`, counted from its first, where the canvas holds `held`.
     pub(super) fn row(&self, held: Rect, part: Rect, row: u32) -> &[u8] {
         row_of(&self.picture, held, part.top + row, part.left, part.width)
@@ -119,7 +125,7 @@ impl Canvas {
     ) -> Result<(), Fault> {
         let PlanInput { rgb: mut kept, rect: mut held } = from;
         let (width, height) = (plan.width as usize, plan.height as usize);
-        let mut place = OutputPlace { values: list.values(), layout: list.output().layout, width, height, out };
+        let mut place = OutputPlace { values: list.values(), output: list.output(), width, height, out };
         let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
         let mut number = 0;
         while let Some(step) = plan.steps.get(number) {

@@ -16,6 +16,7 @@ use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
 use crate::origin::Origin;
+use crate::output::{Mode, Output};
 use crate::plan::stage::{self, Grid, Stage};
 use crate::plan::{Plan, Rect};
 use crate::scale::Scale;
@@ -112,17 +113,17 @@ impl Stored {
 }
 
 /// Decodes a picture into the canvas and turns it. `wanted` gets the picture's facts, and whether it can be scaled while
-/// decoding. It returns which part is wanted. The canvas then has at least that part.
+/// decoding. It returns which part is wanted. The canvas then has at least that part, gray if the output's mode is.
 pub(super) fn load(
     jpeg: &mut JpegDecoders,
     canvas: &mut Canvas,
     file: PictureFile<'_>,
     input: Input,
-    background: [u8; 3],
+    output: Output,
     limits: &Limits,
     wanted: impl FnOnce(&Stored, bool) -> Result<Wanted, Fault>,
 ) -> Result<Loaded, Fault> {
-    let PictureFile { bytes, points } = file;
+    let (PictureFile { bytes, points }, background) = (file, output.background);
     let begun = Instant::now();
     limits.check_bytes(bytes.len())?;
     let format = Format::of(bytes)?;
@@ -161,6 +162,9 @@ pub(super) fn load(
             (stored, scale, Rect::whole(width, height), DecodedBy::Image)
         }
     };
+    if output.mode == Mode::L {
+        canvas.make_gray();
+    }
     let orientation = stored.orientation;
     if orientation != Orientation::AsStored {
         turn_canvas(canvas, orientation, region);

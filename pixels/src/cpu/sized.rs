@@ -1,6 +1,5 @@
 //! Results of pipelines, which have the size that the pipeline gives them.
 
-use crate::plan::Rect;
 use crate::transform_list::TransformList;
 
 /// What a pipeline has made of a picture.
@@ -17,7 +16,6 @@ pub struct Transformed {
 impl Transformed {
     /// Of this size, without its values.
     pub(super) fn room(width: u32, height: u32, list: &TransformList) -> Self {
-        let len = Rect::whole(width, height).area() * 3 * list.output().dtype.len();
-        Self { width, height, bytes: vec![0; len] }
+        Self { width, height, bytes: vec![0; list.output().bytes(width, height)] }
     }
 }

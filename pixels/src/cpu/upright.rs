@@ -1,5 +1,7 @@
 //! The form in which decoded pictures are kept: whole and upright, of bounded size if wanted.
 
+use crate::output::Mode;
+
 /// In which form a decoded picture is kept.
 ///
 /// ```
@@ -15,6 +17,8 @@ pub struct Form {
     pub adjust_orientation: bool,
     /// What shows through where the picture is transparent.
     pub background: [u8; 3],
+    /// What a pixel has. A gray picture has three equal values.
+    pub mode: Mode,
     /// Longest side; a picture with a longer one is shrunk to it, by the antialiased triangle filter. None keeps every
     /// picture at its size.
     pub max_side: Option<u32>,
@@ -22,7 +26,7 @@ pub struct Form {
 
 impl Default for Form {
     fn default() -> Self {
-        Self { adjust_orientation: true, background: [0; 3], max_side: None }
+        Self { adjust_orientation: true, background: [0; 3], mode: Mode::Rgb, max_side: None }
     }
 }
 

@@ -41,8 +41,8 @@ impl PlannedViews {
             }
             Ok(Wanted { scale: Scale::Full, part: part.expect("there is a first view") })
         };
-        let (input, background) = (order.recipe.input(), order.recipe.output().background);
-        let Loaded { decoded, held, begun } = load(jpeg, canvas, file, input, background, limits, wanted)?;
+        let (input, output) = (order.recipe.input(), order.recipe.output());
+        let Loaded { decoded, held, begun } = load(jpeg, canvas, file, input, output, limits, wanted)?;
         limits.check_time(begun)?;
         let picture = canvas.set_aside();
         let made = order.each().zip(&*views).zip(places.each()).try_for_each(|(((recipe, _), planned), out)| {

@@ -28,7 +28,7 @@ pub enum Mixture {
 /// What the bytes of a picture in a batch are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaceForm {
-    /// Type and layout.
+    /// Type, layout and mode.
     pub output: Output,
     /// Rows.
     pub height: u32,
@@ -62,14 +62,15 @@ impl Mixture {
 
 impl PlaceForm {
     fn len(&self) -> usize {
-        self.height as usize * self.width as usize * 3 * self.output.dtype.len()
+        self.output.bytes(self.width, self.height)
     }
 
     /// Calls `each` with the bytes of every row of a part, in each plane.
     fn rows(&self, part: Rect, mut each: impl FnMut(std::ops::Range<usize>)) {
+        let channels = self.output.mode.channels() as usize;
         let (planes, pixel) = match self.output.layout {
-            Layout::Nhwc => (1, 3 * self.output.dtype.len()),
-            Layout::Nchw => (3, self.output.dtype.len()),
+            Layout::Nhwc => (1, channels * self.output.dtype.len()),
+            Layout::Nchw => (channels, self.output.dtype.len()),
         };
         let (height, width) = (self.height as usize, self.width as usize);
         for plane in 0..planes {

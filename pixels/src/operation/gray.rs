@@ -96,6 +96,16 @@ pub(super) fn pillow([red, green, blue]: Rgb) -> i32 {
     (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16
 }
 
+/// Makes packed RGB gray, as Pillow's `convert("L")`. Pixels that are gray stay as they are.
+pub(crate) fn in_place(rgb: &mut [u8]) {
+    for pixel in rgb.as_chunks_mut::<3>().0 {
+        let [red, green, blue] = pixel.map(u32::from);
+        #[expect(clippy::cast_possible_truncation, reason = "a mean of bytes")]
+        let gray = ((red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16) as u8;
+        *pixel = [gray; 3];
+    }
+}
+
 /// torchvision's gray of a tensor, rounded down.
 #[inline(always)]
 pub(super) fn torch([red, green, blue]: Rgb) -> i32 {

@@ -112,6 +112,11 @@ impl TimmRandAugment {
             .or_else(|| self.fill.problem())
     }
 
+    /// What fills the places that a move leaves.
+    pub(crate) fn fill(&self) -> Fill {
+        self.fill
+    }
+
     /// A filter that it may move pixels by: the one that fewer libraries have.
     pub(crate) fn filter(&self) -> Interpolation {
         self.interpolation.unwrap_or(Interpolation::Bicubic)

@@ -1,19 +1,38 @@
 //! Mean and standard deviation per channel.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::shape::Shape;
 use crate::draw::Draws;
 use crate::plan::Plan;
 
-/// `(value / 255 - mean) / std` per channel (red, green, blue): torchvision's `ToTensor` and `Normalize` in one.
+/// `(value / 255 - mean) / std` per channel (red, green, blue): torchvision's `ToTensor` and `Normalize` in one. In settings, one
+/// number holds for all channels.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Normalize {
     /// Means of red, green, blue, where 255 is 1.
+    #[serde(deserialize_with = "one_or_three")]
     pub mean: [f32; 3],
     /// Standard deviations of red, green, blue, where 255 is 1.
+    #[serde(deserialize_with = "one_or_three")]
     pub std: [f32; 3],
+}
+
+/// As settings have them.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "mean and std must be one number each, or three: red, green and blue")]
+enum OfChannels {
+    One(f32),
+    OneInList([f32; 1]),
+    Three([f32; 3]),
+}
+
+fn one_or_three<'de, D: Deserializer<'de>>(from: D) -> Result<[f32; 3], D::Error> {
+    Ok(match OfChannels::deserialize(from)? {
+        OfChannels::One(value) | OfChannels::OneInList([value]) => [value; 3],
+        OfChannels::Three(values) => values,
+    })
 }
 
 impl Normalize {

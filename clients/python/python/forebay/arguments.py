@@ -37,6 +37,7 @@ class Arguments(Batches[Batch]):
         match: str = "pillow",
         dtype: Any = "uint8",  # noqa: ANN401 - whatever numpy or PyTorch takes
         layout: str = "NHWC",
+        mode: str = "RGB",
         adjust_orientation: bool = True,
         reducing_gap: float | None = None,
         python_workers: int | None = None,
@@ -95,6 +96,8 @@ class Arguments(Batches[Batch]):
             dtype: The type of the values: "uint8", "float16", "bfloat16" or "float32". Or a type of numpy or PyTorch
                 with such a name. numpy has no bfloat16: see `Batch.images`.
             layout: The order of the axes: "NHWC" or "NCHW".
+            mode: What a pixel has: "RGB", or "L" for brightness alone. "L" is Pillow's convert("L"), and batches take a
+                third of the memory. Images then have one channel: [n, height, width, 1].
             adjust_orientation: Turns pictures as their EXIF orientation says. Set it to False to leave them as stored,
                 like Pillow and torchvision.
             reducing_gap: Decodes a large JPEG at 1/2, 1/4 or 1/8 of its size, if each side keeps this many times the

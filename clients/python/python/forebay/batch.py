@@ -112,9 +112,9 @@ class Batch:
     def images(self) -> np.ndarray:
         """Images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
 
-        numpy has no bfloat16, so an array of it holds the bits as uint16. `images.view(ml_dtypes.bfloat16)` gives the
-        values, if that package is installed. `torch.from_numpy(images.view("int16")).view(torch.bfloat16)` gives a
-        tensor, as `loader.torch()` does.
+        With `mode="L"`, there is 1 in place of 3. numpy has no bfloat16, so an array of it holds the bits as uint16.
+        `images.view(ml_dtypes.bfloat16)` gives the values, if that package is installed.
+        `torch.from_numpy(images.view("int16")).view(torch.bfloat16)` gives a tensor, as `loader.torch()` does.
 
         If the pixels are in a GPU, this is a `forebay.gpu.GpuArray`: pass it to `torch.as_tensor` or its like. Type
         checkers take it for an array of numpy, which it is wherever the pixels are in the host.

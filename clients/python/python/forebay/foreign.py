@@ -52,7 +52,6 @@ _MOVED = {
     "fast": "reducing_gap=2.0",
     "shard_size": 'config={"stream": {"lease_size": ...}}, or the daemon of a stream lease_size in its [streams.NAME] '
     "table",
-    "mode": 'config={"stream": {"groups": ...}}, or the daemon of a stream groups in its [streams.NAME] table',
     **{
         name: f'config={{"stream": {{"{name}": ...}}}}, or the daemon of a stream {name} in its [streams.NAME] table'
         for name in (

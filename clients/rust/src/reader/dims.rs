@@ -28,11 +28,12 @@ pub struct DimsError {
     problem: String,
 }
 
-/// Values per pixel.
-const CHANNELS: Option<u32> = Some(3);
+/// Values per pixel: colours, or brightness alone.
+const CHANNELS: [Option<u32>; 2] = [Some(3), Some(1)];
 
 impl Dims {
-    /// Reads shapes. -1 means any length. A shape of images has four axes, of which the second or the last is 3.
+    /// Reads shapes. -1 means any length. A shape of images has four axes, of which the second or the last is 3,
+    /// or 1 for brightness alone.
     ///
     /// # Errors
     /// A shape has no meaning for batches of pictures.
@@ -42,7 +43,7 @@ impl Dims {
         let wrong = |problem: &str| Err(DimsError { number: 0, problem: problem.to_owned() });
         match shapes.first().map(Vec::as_slice) {
             None => wrong("is missing; give the shape of the images first, such as (-1, 224, 224, 3)"),
-            Some([_, second, _, last]) if *second == CHANNELS || *last == CHANNELS => Ok(Self { shapes }),
+            Some(images) if channels(images).is_some() => Ok(Self { shapes }),
             Some(shape) => wrong(&format!(
                 "is {}; the images come first, with four axes, such as (-1, 224, 224, 3) or (-1, 3, 224, 224)",
                 Axes(shape)
@@ -50,9 +51,14 @@ impl Dims {
         }
     }
 
-    /// Whether the colours of images are three planes.
+    /// Whether each channel of images is a plane.
     pub(super) fn is_planar(&self) -> bool {
-        self.shapes[0][3] != CHANNELS
+        channels(&self.shapes[0]).is_some_and(|(axis, _)| axis == 1)
+    }
+
+    /// Whether images have brightness alone.
+    pub(super) fn is_gray(&self) -> bool {
+        channels(&self.shapes[0]).is_some_and(|(_, channels)| channels == Some(1))
     }
 
     /// Height and width of images, if both are given.
@@ -87,6 +93,15 @@ impl ColumnAxes {
     pub fn new(name: &str, axes: impl IntoIterator<Item = Option<u32>>) -> Self {
         Self { name: name.to_owned(), axes: axes.into_iter().collect() }
     }
+}
+
+/// The axis of images that has the channels, and how many there are.
+fn channels(images: &[Option<u32>]) -> Option<(usize, Option<u32>)> {
+    let &[_, second, _, last] = images else { return None };
+    CHANNELS.into_iter().find_map(|channels| {
+        let axis = [(3, last), (1, second)].into_iter().find(|(_, len)| *len == channels);
+        axis.map(|(axis, _)| (axis, channels))
+    })
 }
 
 fn read(number: usize, shape: &[i64]) -> Result<Vec<Option<u32>>, DimsError> {

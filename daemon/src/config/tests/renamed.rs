@@ -10,14 +10,26 @@ fn said_of(line: &str) -> String {
 
 #[test]
 fn a_renamed_key_of_a_stream_names_the_new_one() {
-    for (old, new, value) in
-        [("shard_size", "lease_size", "64"), ("group", "unix_group", "\"trainers\""), ("mode", "groups", "\"each\"")]
-    {
+    for (old, new, value) in [("shard_size", "lease_size", "64"), ("group", "unix_group", "\"trainers\"")] {
         let said = said_of(&format!("{old} = {value}"));
         let told = format!("line 5: streams.train.{old}: is called \"{new}\" now; rename the key.");
         assert!(said.contains(&told), "{said}");
         assert_eq!(said_of(&format!("{new} = {value}")), "");
     }
+}
+
+#[test]
+fn the_mode_of_older_versions_is_called_groups_and_the_mode_of_today_is_what_a_pixel_has() {
+    for value in ["each", "split"] {
+        let told = format!("line 5: streams.train.mode: is \"{value}\"; this is called groups = \"{value}\" now.");
+        let said = said_of(&format!("mode = \"{value}\""));
+        assert!(said.contains(&told), "{said}");
+        assert_eq!(said_of(&format!("groups = \"{value}\"")), "");
+        let said = train().agree(&json!({ "mode": value })).unwrap_err().to_string();
+        assert!(said.contains("this is called groups = "), "{said}");
+    }
+    assert_eq!(said_of("mode = \"L\""), "");
+    assert!(said_of("mode = \"l\"").contains("\"RGB\""));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::fmt;
 use forebay_cuda::Frame;
 use forebay_cuda::lane::{LaneKind, Refusal};
 use forebay_cuda::schedule::{LaneId, LaneSet, LaneSpec, Work};
-use forebay_pixels::{Fault, Format, JpegHead, Limits, Origin};
+use forebay_pixels::{Fault, Format, JpegHead, Limits, Mode, Origin};
 
 use crate::cache::Keep;
 use crate::decode::job::DecodeJob;
@@ -141,6 +141,9 @@ impl Routes {
         }
         if decoded_is_kept {
             return cpu(work, Some(Refusal::Kept));
+        }
+        if job.pictures.recipe.output().mode == Mode::L {
+            return cpu(work, Some(Refusal::Gray));
         }
         if job.pictures.mosaics.is_some() {
             return cpu(work, Some(Refusal::Mosaic));

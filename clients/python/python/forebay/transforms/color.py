@@ -278,13 +278,13 @@ class Normalize(Transform):
     """Computes `(x / 255 - mean) / std` for each channel. Needs a float dtype.
 
     Args:
-        mean: Red, green and blue, on a scale from 0 to 1.
-        std: Red, green and blue, on the same scale.
+        mean: Red, green and blue, on a scale from 0 to 1, or one number for all channels.
+        std: Red, green and blue, on the same scale, or one number.
 
     Example:
         >>> Normalize(mean=[0.5, 0.5, 0.5], std=[0.25, 0.25, 0.25]).to_settings()
         {'normalize': {'mean': [0.5, 0.5, 0.5], 'std': [0.25, 0.25, 0.25]}}
     """
 
-    mean: Sequence[float]
-    std: Sequence[float]
+    mean: float | Sequence[float]
+    std: float | Sequence[float]
