@@ -183,7 +183,7 @@ impl CpuDecoder {
     /// # Errors
     /// The picture's [`Fault`].
     pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<(KeptPicture, Decoded), Fault> {
-        let input = Input { adjust_orientation: form.adjust_orientation, reducing_gap: None };
+        let input = Input { adjust_orientation: form.adjust_orientation, page: form.page, ..Input::default() };
         let output = Output { background: form.background, mode: form.mode, ..Output::default() };
         let all = |stored: &Stored, _| Ok(Wanted::all(stored));
         let file = PictureFile { bytes, points: None };

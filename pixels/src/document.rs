@@ -29,7 +29,7 @@ use value::number;
 pub use value::{choice, flag, given, shown, take, whole};
 
 /// The keys that [`read`] knows. It passes over all others.
-pub const KEYS: [&str; 11] = [
+pub const KEYS: [&str; 12] = [
     "size",
     "transform",
     "recipe",
@@ -41,6 +41,7 @@ pub const KEYS: [&str; 11] = [
     "adjust_orientation",
     "reducing_gap",
     "fast",
+    "page",
 ];
 
 /// The keys that give the transforms. A document has one of them.
@@ -50,6 +51,8 @@ pub const LISTS: [&str; 3] = ["size", "transform", named::KEY];
 pub const VIEW_KEYS: [&str; 6] = ["size", "transform", "recipe", "match", "dtype", "layout"];
 
 const SIDES: RangeInclusive<u32> = 1..=16_384;
+/// Pages of a TIFF: as many as are counted.
+const PAGES: RangeInclusive<u32> = 0..=65_535;
 
 /// What `fast = true` is a short word for.
 const FAST_GAP: f64 = 2.0;
@@ -210,7 +213,8 @@ impl Reader<'_> {
         if fast && reducing_gap.is_some() {
             self.mistake("fast", format!("is short for reducing_gap = {FAST_GAP:?}; give one of the two."));
         }
-        Input { adjust_orientation, reducing_gap: reducing_gap.or_else(|| fast.then_some(FAST_GAP)) }
+        let page = self.take_or("page", 0, whole(PAGES));
+        Input { adjust_orientation, page, reducing_gap: reducing_gap.or_else(|| fast.then_some(FAST_GAP)) }
     }
 
     /// Each transform of a list, every mistake reported at its place below `key`.

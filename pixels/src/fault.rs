@@ -107,6 +107,14 @@ pub enum Fault {
         /// The kind, by name.
         kind: String,
     },
+    /// The page that the settings ask for is not there.
+    #[error("The file has no page {page}, counted from 0: it has {pages}. Set page to one that all files have.")]
+    NoPage {
+        /// The page.
+        page: u32,
+        /// How many pages there are. A file that is no TIFF has one.
+        pages: u64,
+    },
     /// The recipe has a function in Python, which only a stream calls.
     #[error("The transform python ({function}) runs only in the child processes of a stream.")]
     Python {

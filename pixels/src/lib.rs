@@ -74,7 +74,7 @@ pub use cpu::jpeg::choice::JpegChoice;
 pub use cpu::jpeg::head::JpegHead;
 #[doc(hidden)]
 pub use cpu::jpeg::turbo::bare::BareTurbo;
-pub use cpu::probe::{Probe, probe};
+pub use cpu::probe::{Probe, probe, probe_page};
 pub use cpu::seen_size::SeenSize;
 pub use cpu::{CpuDecoder, Form, PictureMemory, Transformed};
 pub use cpu_only::CpuOnly;

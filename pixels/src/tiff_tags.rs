@@ -45,21 +45,54 @@ pub(crate) struct FirstPage {
     is_dng: bool,
 }
 
+/// The directories of a file in their order, each with its number of fields.
+struct Directories<'a> {
+    file: TiffBytes<'a>,
+    next: Option<usize>,
+    /// Those that were there already: a chain may lead in a circle.
+    seen: HashSet<usize>,
+}
+
+impl Iterator for Directories<'_> {
+    type Item = (usize, u16);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let directory = self.next.take().filter(|&directory| directory != 0 && self.seen.len() < MOST_PAGES)?;
+        if !self.seen.insert(directory) {
+            return None;
+        }
+        let fields = self.file.short(directory)?;
+        self.next = directory.checked_add(2 + 12 * usize::from(fields)).and_then(|next| self.file.long(next));
+        Some((directory, fields))
+    }
+}
+
 /// The pages of a file beyond its first. Reduced pictures and masks of another page do not count.
 pub(crate) fn further_pages(bytes: &[u8]) -> u64 {
     let Some(file) = TiffBytes::of(bytes) else { return 0 };
-    let (mut at, mut count, mut seen) = (file.long(4), 0, HashSet::new());
-    // A chain may lead in a circle.
-    while let Some(directory) =
-        at.filter(|&directory| directory != 0 && seen.len() < MOST_PAGES && seen.insert(directory))
-    {
-        let Some(fields) = file.short(directory) else { break };
+    let further = file.directories().skip(1).filter(|&(directory, fields)| {
         // Fields are sorted by their tags, and this is usually the smallest.
         let subfile = file.value(directory, fields.min(16), NEW_SUBFILE_TYPE).unwrap_or(0);
-        count += u64::from(seen.len() > 1 && subfile & (REDUCED | MASK) == 0);
-        at = directory.checked_add(2 + 12 * usize::from(fields)).and_then(|next| file.long(next));
-    }
-    count
+        subfile & (REDUCED | MASK) == 0
+    });
+    further.count() as u64
+}
+
+/// The file with this page as its first one. Pages are counted from 0 and as Pillow's `seek` counts them, with reduced pictures and
+/// masks.
+///
+/// # Errors
+/// How many pages there are, if there is no such page.
+pub(crate) fn from_page(bytes: &[u8], page: u32) -> Result<Vec<u8>, u64> {
+    let file = TiffBytes::of(bytes).ok_or(0_u64)?;
+    let page = usize::try_from(page).unwrap_or(usize::MAX);
+    let directories: Vec<usize> =
+        file.directories().map(|(directory, _)| directory).take(page.saturating_add(1)).collect();
+    let directory = directories.get(page).ok_or(directories.len() as u64)?;
+    let at = u32::try_from(*directory).expect("an offset of a TIFF has 32 bits");
+    let mut made = bytes.to_vec();
+    made[4..8].copy_from_slice(&if file.is_little { at.to_le_bytes() } else { at.to_be_bytes() });
+    Ok(made)
 }
 
 impl FirstPage {
@@ -160,6 +193,10 @@ impl<'a> TiffBytes<'a> {
         }
     }
 
+    fn directories(self) -> Directories<'a> {
+        Directories { file: self, next: self.long(4), seen: HashSet::new() }
+    }
+
     fn short(self, at: usize) -> Option<u16> {
         let bytes = *self.bytes.get(at..)?.first_chunk()?;
         Some(if self.is_little { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) })
@@ -252,6 +289,24 @@ pub(crate) mod tests {
             FirstPage::of(&circle[..cut]);
         }
         assert_eq!((further_pages(b"II*\0\xff\xff\xff\xff"), further_pages(b"")), (0, 0));
+    }
+
+    #[test]
+    fn any_page_is_made_the_first_and_one_that_is_not_there_is_told_with_the_number_of_pages() {
+        for is_little in [true, false] {
+            let file = tiff(is_little, &[&[(277, 3, 1)], &[(254, 4, 1), (277, 3, 2)], &[(277, 3, 3)]]);
+            for (page, samples) in [(0, 1), (1, 2), (2, 3)] {
+                assert_eq!(FirstPage::of(&from_page(&file, page).unwrap()).unwrap().samples, samples);
+            }
+            assert_eq!(from_page(&file, 3), Err(3));
+            for cut in 0..file.len() {
+                drop(from_page(&file[..cut], 2));
+            }
+        }
+        let mut circle = tiff(true, &[&[], &[]]);
+        let end = circle.len() - 4;
+        circle[end..].copy_from_slice(&8_u32.to_le_bytes());
+        assert_eq!((from_page(&circle, 9), from_page(b"", 0)), (Err(2), Err(0)));
     }
 
     #[test]

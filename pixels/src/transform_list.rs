@@ -24,11 +24,13 @@ pub struct Input {
     /// size: Pillow's `reducing_gap` of `Image.thumbnail`, at least 1. 2 is hard to tell from an exact result. None:
     /// pictures are decoded as they are.
     pub reducing_gap: Option<f64>,
+    /// Which page of a TIFF is read, from 0, as Pillow's `seek` counts them. Files of other formats have only page 0.
+    pub page: u32,
 }
 
 impl Default for Input {
     fn default() -> Self {
-        Self { adjust_orientation: true, reducing_gap: None }
+        Self { adjust_orientation: true, reducing_gap: None, page: 0 }
     }
 }
 

@@ -27,7 +27,7 @@ fn size_means_the_training_pair_with_shuffle_and_the_evaluation_pair_without() {
 fn every_key_reaches_the_recipe() {
     let values = document(json!({
         "transform": [{ "center_crop": { "size": 8 } }], "match": "torch", "dtype": "bfloat16", "layout": "NCHW",
-        "mode": "RGB", "fill": [1, 2, 3], "adjust_orientation": false, "reducing_gap": 3, "fast": false, "size": null,
+        "mode": "RGB", "fill": [1, 2, 3], "adjust_orientation": false, "reducing_gap": 3, "fast": false, "page": 2, "size": null,
         "recipe": null,
     }));
     assert!(KEYS.iter().all(|key| values.contains_key(*key)) && values.len() == KEYS.len());
@@ -36,7 +36,7 @@ fn every_key_reaches_the_recipe() {
     assert_eq!(recipe.matched(), Match::Torch);
     let output = recipe.output();
     assert_eq!((output.dtype, output.layout, output.background), (Dtype::Bfloat16, Layout::Nchw, [1, 2, 3]));
-    assert_eq!(recipe.input(), Input { adjust_orientation: false, reducing_gap: Some(3.0) });
+    assert_eq!(recipe.input(), Input { adjust_orientation: false, reducing_gap: Some(3.0), page: 2 });
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn any_recipe() -> impl Strategy<Value = Recipe> {
     (moves(), prop::option::of(sized), moves(), last, input).prop_map(|(before, sized, after, last, input)| {
         let all = before.into_iter().chain(sized).chain(after).chain([last]).collect();
         let (adjust_orientation, reducing_gap) = input;
-        recipe(all).with_input(Input { adjust_orientation, reducing_gap }).unwrap()
+        recipe(all).with_input(Input { adjust_orientation, reducing_gap, ..Input::default() }).unwrap()
     })
 }
 

@@ -51,7 +51,7 @@ impl PyTransformList {
         let normalizes = transforms.iter().any(|transform| matches!(transform, Transform::Normalize(_)));
         let dtype = if normalizes { Dtype::Float32 } else { Dtype::Uint8 };
         let output = Output { dtype, background, ..Output::default() };
-        let input = Input { adjust_orientation, reducing_gap };
+        let input = Input { adjust_orientation, reducing_gap, ..Input::default() };
         let list = TransformList::new(transforms, output)
             .and_then(|list| list.with_input(input))
             .and_then(|list| list.with_match(matched))

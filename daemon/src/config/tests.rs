@@ -318,8 +318,8 @@ fn pictures_can_be_left_as_they_are_stored_and_large_ones_be_decoded_smaller() {
     let read =
         |text: &str| Config::parse(&format!("[streams.s]\nsource = \"x\"\nbatch_size = 1\nsize = 8\n{text}"), "c.toml");
     let input = |text: &str| read(text).unwrap().streams["s"].settings.recipe.input();
-    assert_eq!(input(""), Input { adjust_orientation: true, reducing_gap: None });
-    assert_eq!(input("adjust_orientation = false"), Input { adjust_orientation: false, reducing_gap: None });
+    assert_eq!(input(""), Input::default());
+    assert_eq!(input("adjust_orientation = false"), Input { adjust_orientation: false, ..Input::default() });
     assert_eq!(input("reducing_gap = 3").reducing_gap, Some(3.0));
     assert_eq!(input("fast = true").reducing_gap, Some(2.0));
     let refused = |text: &str| read(text).unwrap_err().to_string();

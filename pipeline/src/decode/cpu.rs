@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_pixels::{
-    CpuDecoder, Decoded, Fault, Form, JpegChoice, KeptPicture, Limits, Origin, Probe, SeekPoints, probe,
+    CpuDecoder, Decoded, Fault, Form, JpegChoice, KeptPicture, Limits, Origin, Probe, SeekPoints, probe_page,
 };
 
 use crate::cache::{Cache, Keep};
@@ -125,7 +125,7 @@ impl CpuLane {
                 return made.map(|decoded| decoded.origin);
             }
         };
-        let probe = probe(bytes)?;
+        let probe = probe_page(bytes, picture.order().recipe.input().page)?;
         // Beyond the limits the decoder refuses before it takes any memory.
         let allowed = probe.check(&limits).is_ok();
         let keeping = cache.filter(|_| allowed).map(|cache| (cache, cache.keep()));

@@ -34,6 +34,7 @@ impl CacheSettings {
                 background: recipe.output().background,
                 mode: recipe.output().mode,
                 adjust_orientation: recipe.input().adjust_orientation,
+                page: recipe.input().page,
                 max_side: self.max_side,
             }),
         }

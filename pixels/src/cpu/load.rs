@@ -127,6 +127,9 @@ pub(super) fn load(
     let begun = Instant::now();
     limits.check_bytes(bytes.len())?;
     let format = Format::of(bytes)?;
+    if input.page > 0 && format != Format::Tiff {
+        return Err(Fault::NoPage { page: input.page, pages: 1 });
+    }
     let (stored, scale, region, by) = match format {
         Format::Jpeg => {
             let head = JpegHead::read(bytes)?;
@@ -150,7 +153,7 @@ pub(super) fn load(
             (stored, scale, open.read(part, background, limits, canvas)?, DecodedBy::Libwebp)
         }
         _ => {
-            let open = OpenOther::open(bytes, format, limits)?;
+            let open = OpenOther::open(bytes, format, input.page, limits)?;
             let size @ (width, height) = open.size();
             limits.check_picture(width, height)?;
             limits.check_memory(size, open.own_form())?;

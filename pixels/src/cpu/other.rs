@@ -21,7 +21,7 @@ use crate::buffer::cleared;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
-use crate::tiff_tags::FirstPage;
+use crate::tiff_tags::{FirstPage, from_page};
 use colours::Colours;
 use lean_png::LeanPng;
 
@@ -35,7 +35,7 @@ pub(crate) struct OpenOther<'a> {
     size: (u32, u32),
     orientation: Orientation,
     colours: Colours,
-    is_copied: bool,
+    copies: u8,
     /// Of a TIFF.
     page: Option<FirstPage>,
 }
@@ -44,29 +44,31 @@ pub(crate) struct OpenOther<'a> {
 struct Opening {
     format: Format,
     orientation: Orientation,
-    is_copied: bool,
+    copies: u8,
     page: Option<FirstPage>,
 }
 
 impl Opening {
     fn with<'a>(self, mut decoder: impl ImageDecoder + 'a, colours: Colours) -> Result<OpenOther<'a>, Fault> {
-        let Self { format, orientation, is_copied, page } = self;
+        let Self { format, orientation, copies, page } = self;
         let size = decoder.dimensions();
         let limited = decoder.set_limits(own_limits(size, format)).map_err(|error| Fault::from_image(&error));
         // Of no pixels: colours that are not taken are refused before their pixels are decoded.
         let taken = limited.and_then(|()| colours.to_rgb(decoder.color_type(), &[], [0; 3], &mut []));
         taken.map_err(|fault| named(fault, page.as_ref()))?;
-        Ok(OpenOther { decoder: Box::new(decoder), format, size, orientation, colours, is_copied, page })
+        Ok(OpenOther { decoder: Box::new(decoder), format, size, orientation, colours, copies, page })
     }
 }
 
 impl<'a> OpenOther<'a> {
-    /// Reads a picture's header.
-    pub(crate) fn open(bytes: &'a [u8], format: Format, limits: &Limits) -> Result<Self, Fault> {
+    /// Reads the header of a page.
+    pub(crate) fn open(bytes: &'a [u8], format: Format, page: u32, limits: &Limits) -> Result<Self, Fault> {
         let from_image = |error| Fault::from_image(&error);
         contained(|| {
-            let orientation = metadata::of(bytes, format).orientation();
-            let mut open = Opening { format, orientation, is_copied: false, page: None };
+            let file = of_page(bytes, format, page)?;
+            let copies = u8::from(matches!(file, Cow::Owned(_)));
+            let orientation = metadata::of(&file, format).orientation();
+            let mut open = Opening { format, orientation, copies, page: None };
             match format {
                 Format::Png => {
                     let size = LeanPng::size(bytes).ok_or(Fault::Truncated)?;
@@ -79,12 +81,12 @@ impl<'a> OpenOther<'a> {
                     open.with(decoder, colours)
                 }
                 _ => {
-                    open.page = if format == Format::Tiff { FirstPage::of(bytes) } else { None };
-                    if let Some(raw) = open.page.as_ref().and_then(|page| page.raw(bytes)) {
+                    open.page = if format == Format::Tiff { FirstPage::of(&file) } else { None };
+                    if let Some(raw) = open.page.as_ref().and_then(|page| page.raw(&file)) {
                         return Err(Fault::Unsupported { kind: raw.to_owned() });
                     }
                     let (file, colours) = match format {
-                        Format::Tiff => tiff::prepared(bytes)?,
+                        Format::Tiff => tiff::prepared_page(file)?,
                         Format::Gif => gif::prepared(bytes).unwrap_or_else(|| (bytes.into(), Colours::AsDecoded)),
                         Format::Bmp => match bmp::run_lengths(bytes) {
                             Some((decoder, colours)) => return open.with(decoder, colours),
@@ -92,7 +94,7 @@ impl<'a> OpenOther<'a> {
                         },
                         _ => (bytes.into(), Colours::AsDecoded),
                     };
-                    open.is_copied = matches!(file, Cow::Owned(_));
+                    open.copies += u8::from(matches!(file, Cow::Owned(_)));
                     let mut reader = ImageReader::with_format(Cursor::new(file), format.of_image());
                     reader.limits(image_limits(limits));
                     let decoder =
@@ -125,9 +127,9 @@ impl<'a> OpenOther<'a> {
         self.orientation
     }
 
-    /// Whether there is a copy of the file.
-    pub(crate) fn is_copied(&self) -> bool {
-        self.is_copied
+    /// How many copies of the file there were at once.
+    pub(crate) fn copies(&self) -> u8 {
+        self.copies
     }
 
     /// Decodes the picture into `rgb`, which has width x height x 3 bytes; `raw` is for the decoder's own form.
@@ -146,6 +148,18 @@ fn named(fault: Fault, page: Option<&FirstPage>) -> Fault {
     match (fault, page) {
         (Fault::Unsupported { .. }, Some(page)) => Fault::Unsupported { kind: page.described() },
         (fault, _) => fault,
+    }
+}
+
+/// The file with this page as its first one.
+///
+/// # Errors
+/// [`Fault::NoPage`].
+pub(super) fn of_page(bytes: &[u8], format: Format, page: u32) -> Result<Cow<'_, [u8]>, Fault> {
+    match (page, format) {
+        (0, _) => Ok(bytes.into()),
+        (_, Format::Tiff) => from_page(bytes, page).map(Cow::from).map_err(|pages| Fault::NoPage { page, pages }),
+        _ => Err(Fault::NoPage { page, pages: 1 }),
     }
 }
 

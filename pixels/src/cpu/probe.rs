@@ -38,7 +38,18 @@ const LARGEST_UNIT: u64 = 32;
 /// [`Fault::Empty`], [`Fault::NotAPicture`], [`Fault::Unsupported`], [`Fault::Truncated`] and [`Fault::Corrupt`] as far as
 /// the header shows them.
 pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
+    probe_page(bytes, 0)
+}
+
+/// [`probe`], of another page of a file than the first, as [`Input::page`](crate::Input::page) counts them.
+///
+/// # Errors
+/// Those of [`probe`], and [`Fault::NoPage`].
+pub fn probe_page(bytes: &[u8], page: u32) -> Result<Probe, Fault> {
     let format = Format::of(bytes)?;
+    if page > 0 && format != Format::Tiff {
+        return Err(Fault::NoPage { page, pages: 1 });
+    }
     if format == Format::Jpeg {
         let head @ JpegHead { width, height, orientation, components, .. } = JpegHead::read(bytes)?;
         let (width, height) = orientation.seen(width, height);
@@ -53,15 +64,12 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
         let (own_form, beside) = (open.own_form(), open.tables());
         return Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, own_form, beside });
     }
-    let open = OpenOther::open(bytes, format, &Limits::default())?;
+    let open = OpenOther::open(bytes, format, page, &Limits::default())?;
     let orientation = open.orientation();
     let (width, height) = orientation.seen(open.size().0, open.size().1);
     // The decoder of GIFs keeps the profile and the text of a file in lists that grow.
-    let copies = match format {
-        Format::Gif => 2 + u64::from(open.is_copied()),
-        _ => u64::from(open.is_copied()),
-    };
-    let beside = copies * bytes.len() as u64;
+    let lists = if format == Format::Gif { 2 } else { 0 };
+    let beside = (lists + u64::from(open.copies())) * bytes.len() as u64;
     let own_form = open.own_form();
     Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, own_form, beside })
 }

@@ -19,6 +19,8 @@ pub struct Form {
     pub background: [u8; 3],
     /// What a pixel has. A gray picture has three equal values.
     pub mode: Mode,
+    /// Which page of a TIFF is read.
+    pub page: u32,
     /// Longest side; a picture with a longer one is shrunk to it, by the antialiased triangle filter. None keeps every
     /// picture at its size.
     pub max_side: Option<u32>,
@@ -26,7 +28,7 @@ pub struct Form {
 
 impl Default for Form {
     fn default() -> Self {
-        Self { adjust_orientation: true, background: [0; 3], mode: Mode::Rgb, max_side: None }
+        Self { adjust_orientation: true, background: [0; 3], mode: Mode::Rgb, page: 0, max_side: None }
     }
 }
 

@@ -40,4 +40,6 @@ pub(super) const KEYS: &[Key] = keys! {
     reducing_gap: "float", example: "2.0", in_python: "At least 1.0.";
     /// Short for `reducing_gap = 2.0`.
     fast: "bool" = "false", home: Home::Config;
+    /// Which page of TIFFs is read, from 0. A file without this page, or of another format, is a bad record if it is not 0.
+    page: "int" = "0", home: Home::Config;
 };

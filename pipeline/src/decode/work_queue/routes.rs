@@ -145,6 +145,10 @@ impl Routes {
         if job.pictures.recipe.output().mode == Mode::L {
             return cpu(work, Some(Refusal::Gray));
         }
+        // Only a TIFF has further pages, so its file is a bad record.
+        if job.pictures.recipe.input().page > 0 {
+            return cpu(work, Some(Refusal::Kind));
+        }
         if job.pictures.mosaics.is_some() {
             return cpu(work, Some(Refusal::Mosaic));
         }

@@ -32,11 +32,25 @@ const UNASSOCIATED_ALPHA: u16 = 2;
 /// JPEG as a compression: the old way and the new one. Their bits have one order.
 const JPEG: [f64; 2] = [6.0, 7.0];
 
+/// [`prepared`], of a file that may be a copy.
+pub(super) fn prepared_page(file: Cow<'_, [u8]>) -> Result<(Cow<'_, [u8]>, Colours), Fault> {
+    let copy = match file {
+        Cow::Borrowed(bytes) => return prepared(bytes),
+        Cow::Owned(copy) => copy,
+    };
+    let (made, colours) = prepared(&copy)?;
+    let other = match made {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(other) => Some(other),
+    };
+    Ok((other.unwrap_or(copy).into(), colours))
+}
+
 /// The file in the form for the `image` crate, and what its values mean.
 ///
 /// # Errors
 /// [`Fault::Unsupported`] for forms that the decoder takes for others.
-pub(super) fn prepared(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Colours), Fault> {
+fn prepared(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Colours), Fault> {
     let Some(directory) = Directory::first(bytes) else { return Ok((bytes.into(), Colours::AsDecoded)) };
     let number = |tag: u16| directory.field(tag).and_then(|field| field.number(0));
     let (planar, tiled) = (number(PLANAR_CONFIGURATION) == Some(2.0), directory.field(DATA[1][0]).is_some());
