@@ -36,8 +36,11 @@ with Image.open("pages.tif") as file:
         print(*made.size)
 "#;
 
-/// The page as Pillow has it, and its width and height.
-fn pages(folder: &Path) -> Option<Vec<((u32, u32), Vec<u8>)>> {
+/// Width and height of a page, and its pixels.
+type Page = ((u32, u32), Vec<u8>);
+
+/// The pages as Pillow has them.
+fn pages(folder: &Path) -> Option<Vec<Page>> {
     let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
     let has_pillow = Command::new(&python).args(["-c", "import PIL"]).output();
     if !has_pillow.is_ok_and(|output| output.status.success()) {

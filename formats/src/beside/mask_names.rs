@@ -130,9 +130,9 @@ fn around<'a>(path: &'a [u8], names: &'a [&[u8]], depth: usize) -> impl Iterator
     let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
     let mut begin = 0;
     let folders = ends.map(move |end| (std::mem::replace(&mut begin, end + 1), end)).take(DEEPEST).skip(depth);
-    folders.filter_map(move |(begin, end)| {
-        names.iter().any(|name| path[begin..end].eq_ignore_ascii_case(name)).then(|| &path[..begin])
-    })
+    let named =
+        move |&(begin, end): &(usize, usize)| names.iter().any(|name| path[begin..end].eq_ignore_ascii_case(name));
+    folders.filter(named).map(|(begin, _)| &path[..begin])
 }
 
 /// A path without the last dot of its name, and what follows.
@@ -179,7 +179,9 @@ mod tests {
 
     fn masks(names: &[&str]) -> Vec<String> {
         let mut paths = Paths::default();
-        names.iter().for_each(|name| paths.push(name.as_bytes()));
+        for name in names {
+            paths.push(name.as_bytes());
+        }
         masks_beside(&paths, 1).into_iter().map(|place| names[place].to_owned()).collect()
     }
 
@@ -223,7 +225,9 @@ mod tests {
         );
         assert!(masks(&["c1/images/1.png", "c2/masks/1.png", "masks/c/1.png", "c3/masks.png"]).is_empty());
         let mut flat = Paths::default();
-        ["images/1.png", "labels/1.png"].iter().for_each(|name| flat.push(name.as_bytes()));
+        for name in ["images/1.png", "labels/1.png"] {
+            flat.push(name.as_bytes());
+        }
         assert_eq!(masks_beside(&flat, 0), [1], "without classes");
     }
 

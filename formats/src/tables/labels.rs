@@ -33,7 +33,7 @@ impl LabelReader {
     /// `names` are the names of the classes, where the labels are numbers of these. With `by_number`, texts that are all numbers
     /// are sorted as numbers.
     pub(crate) fn new(names: Vec<String>, by_number: bool) -> Self {
-        Self { names, by_number, ..Self::default() }
+        Self { by_number, names, ..Self::default() }
     }
 
     /// Adds the labels of these rows.
