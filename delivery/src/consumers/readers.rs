@@ -34,9 +34,8 @@ type Call = (ConsumerId, u64, Asked);
 
 /// The attached trainers, and the evicted ones whose processes still live.
 pub(super) struct Readers {
-    /// Name of the stream, for messages.
+    /// Names of the stream and of its run, for messages.
     stream: String,
-    /// Name of its run, for messages.
     run: String,
     by_id: BTreeMap<ConsumerId, Consumer>,
     calls: Vec<Call>,
