@@ -197,9 +197,9 @@ fn pictures_without_any_text_are_refused_with_what_lies_in_its_place() {
     for (files, words) in [
         (&["images/1.jpg", "images/2.jpg"][..], &["none of the 2 pictures", "\"folder:\""][..]),
         (&["images/1.jpg", "labelTxt/1.txt"], &["text of oriented boxes", "labelTxt/1.txt"]),
-        (&["images/1.jpg", "images/1.txt"], &["texts, as YOLO", "images/1.txt"]),
+        (&["images/1.jpg", "images/1.txt"], &["1 text, as YOLO", "images/1.txt"]),
         (&["images/1.jpg", "labels/2.txt"], &["for which there is no picture", "labels/2.txt"]),
-        (&["images/1.jpg", "labels/1.xml"], &["XML files", "labels/1.xml"]),
+        (&["images/1.jpg", "labels/1.xml"], &["1 XML file", "labels/1.xml"]),
     ] {
         let dir = folder(&files.iter().map(|file| (*file, "")).collect::<Vec<_>>());
         let error =

@@ -45,8 +45,11 @@ fn rule_35_a_node_that_others_wait_for_is_slow_and_one_that_was_killed_is_gone()
     assert_eq!(states(&site, held.records[0]), ["leased"]);
     let said = String::from_utf8(site.command(&["status", "--where", &held.records[0].to_string()]).stdout).unwrap();
     assert!(said.contains("not delivered yet, in lease ") && said.contains(" of slow (process "), "{said}");
-    let said = String::from_utf8(site.command(&["status", "--cluster"]).stdout).unwrap();
-    assert!(said.starts_with("2 nodes, 1 stream, 1 slow\n"), "{said}");
+    // Not in one look with the above: what it gives back meanwhile is waited for no more.
+    until("the text says so as well", || {
+        let said = String::from_utf8(site.command(&["status", "--cluster"]).stdout).unwrap();
+        said.starts_with("2 nodes, 1 stream, 1 slow\n").then_some(())
+    });
 
     slow.1.kill();
     holder.kill();
