@@ -143,7 +143,10 @@ impl Daemon {
 
     /// Whether it runs.
     pub(crate) fn answers(&self) -> bool {
-        is_listened_at(&self.socket(control::SOCKET))
+        match &self.found {
+            Some(entry) => is_listened_at(&entry.control),
+            None => is_listened_at(&self.socket(control::SOCKET)),
+        }
     }
 
     /// Asks it something.
@@ -191,10 +194,13 @@ impl Daemon {
     /// Waits for an answer, or for a page of one.
     async fn answer<T>(&self, answer: impl Future<Output = Result<T, tonic::Status>>) -> Result<T, Failure> {
         let answered = timeout(self.timeout, answer).await.map_err(|_elapsed| self.silent())?;
-        answered.map_err(|status| match status.code() {
-            // It has ended meanwhile, or cannot reach its coordinator.
-            Code::Unavailable => Failure::Unavailable(status.message().to_owned()),
-            _ => Failure::Failed(status.message().to_owned()),
+        answered.map_err(|status| match (connection_lost(&status), status.code()) {
+            (Some(cause), _) => {
+                Failure::Unavailable(format!("No daemon answers any more: it ended while it was asked ({cause})."))
+            }
+            // It cannot reach its coordinator.
+            (None, Code::Unavailable) => Failure::Unavailable(status.message().to_owned()),
+            (None, _) => Failure::Failed(status.message().to_owned()),
         })
     }
 
@@ -261,12 +267,19 @@ fn cause(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), cause)
 }
 
+/// What the system said, where no answer came because the connection broke.
+fn connection_lost(status: &tonic::Status) -> Option<String> {
+    // A status that the daemon sends has no source.
+    std::error::Error::source(status).map(cause)
+}
+
 /// Returns once it is ready, or when it cannot be asked, or ends. What is seen meanwhile goes to `seen`.
 async fn see_it_ready(socket: &ControlSocket, seen: &mut Unready) -> Result<(), Unready> {
     let channel = connect(socket).await;
     let channel = channel.map_err(|error| Unready::NotThere(cause(&error)))?;
     let of_all = HealthCheckRequest { service: String::new() };
-    let refused = |status: tonic::Status| Unready::NotThere(status.message().to_owned());
+    let refused =
+        |status: tonic::Status| Unready::NotThere(connection_lost(&status).unwrap_or_else(|| status.message().to_owned()));
     let mut updates = HealthClient::new(channel).watch(of_all).await.map_err(refused)?.into_inner();
     while let Some(health) = updates.message().await.map_err(refused)? {
         if health.status() == ServingStatus::Serving {

@@ -97,18 +97,24 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Asks all daemons that are meant. One that does not answer is an error only if there is no other.
+    /// Asks all daemons that are meant. One that does not answer is an error only if there is no other. A private daemon
+    /// that ends before it answers is left out, as if it had not been found.
     pub(crate) fn of_all(daemon: &Daemon) -> Result<Vec<Self>, Failure> {
         let all = daemon.all()?;
         let mut told = Vec::with_capacity(all.len());
+        let mut ended = None;
         for each in &all {
             match each.ask(|mut client| async move { client.status(StatusRequest {}).await }) {
                 Ok(reply) => told.push(Self { loader: each.loader(), reply: Ok(reply) }),
                 Err(failure) if all.len() == 1 => return Err(failure),
+                Err(failure) if each.loader().is_some() && !each.answers() => ended = Some(failure),
                 Err(failure) => told.push(Self { loader: each.loader(), reply: Err(failure.to_string()) }),
             }
         }
-        Ok(told)
+        match ended {
+            Some(failure) if told.is_empty() => Err(failure),
+            _ => Ok(told),
+        }
     }
 }
 

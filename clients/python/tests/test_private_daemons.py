@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
@@ -189,6 +190,43 @@ def test_a_private_daemon_that_ends_or_is_killed_is_not_shown_any_more(ask, begi
         assert "No daemon answers" in gone.stderr
     folder = runtime / "forebay" / "private"
     assert not folder.exists() or list(folder.iterdir()) == []
+
+
+def test_a_private_daemon_that_ends_while_it_is_asked_is_not_shown_either(ask, begin, pictures, runtime):
+    folder = runtime / "forebay" / "private"
+    folder.mkdir(parents=True, mode=0o700)
+
+    def ends_when_asked(name):
+        """Listens as a daemon does, and is gone when the command that has found it talks to it."""
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(folder / name))
+        listener.listen()
+
+        def serve():
+            with listener:
+                # It is looked for first.
+                listener.accept()[0].close()
+                connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        return thread
+
+    thread = ends_when_asked("4242-1.sock")
+    alone = ask("audit", "--pid", "4242")
+    thread.join()
+    assert (alone.returncode, alone.stdout) == (1, "")
+    assert alone.stderr.startswith("forebay: No daemon answers any more: it ended while it was asked (")
+    process = begin(pictures(7))
+    for name, command in (("4242-2.sock", ["status"]), ("4242-3.sock", ["top", "--once", "--every", "10ms"])):
+        thread = ends_when_asked(name)
+        shown = ask(*command)
+        thread.join()
+        assert shown.returncode == 0, shown.stderr
+        assert f"private daemon of the Loaders of process {process.pid}\n" in shown.stdout
+        assert "4242" not in shown.stdout
 
 
 def test_other_users_get_nothing_of_it(begin, binary, pictures, runtime):
