@@ -278,8 +278,9 @@ async fn see_it_ready(socket: &ControlSocket, seen: &mut Unready) -> Result<(), 
     let channel = connect(socket).await;
     let channel = channel.map_err(|error| Unready::NotThere(cause(&error)))?;
     let of_all = HealthCheckRequest { service: String::new() };
-    let refused =
-        |status: tonic::Status| Unready::NotThere(connection_lost(&status).unwrap_or_else(|| status.message().to_owned()));
+    let refused = |status: tonic::Status| {
+        Unready::NotThere(connection_lost(&status).unwrap_or_else(|| status.message().to_owned()))
+    };
     let mut updates = HealthClient::new(channel).watch(of_all).await.map_err(refused)?.into_inner();
     while let Some(health) = updates.message().await.map_err(refused)? {
         if health.status() == ServingStatus::Serving {
