@@ -15,7 +15,7 @@ deps: ## Install what the build needs, or name it where that may not be
 	@scripts/deps.sh
 
 build: deps ## Build in release and install the wheel into .venv
-	cargo build --release --locked -p forebay
+	cargo build --release --locked -p forebay -p forebay-python
 	scripts/wheel.sh release target/release/forebay
 
 PREFIX ?= /usr/local

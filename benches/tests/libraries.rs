@@ -198,3 +198,18 @@ fn versions_are_compared_as_numbers() {
             && numbers("1.2.1+spec") > numbers("1.2")
     );
 }
+
+/// The crates that cargo compiles for these packages, each with its features.
+fn compiled(packages: &[&str]) -> BTreeSet<String> {
+    let tree = [&["tree", "--prefix", "none", "--format", "{p} {f}", "--edges", "normal,build"], packages].concat();
+    // What was shown before is marked.
+    workspace::cargo(&tree).lines().map(|line| line.trim_end_matches(" (*)").trim_end().to_owned()).collect()
+}
+
+// Cargo compiles a library again for other features.
+#[test]
+fn libraries_have_the_same_features_in_the_wheel_as_in_the_daemon() {
+    let (wheel, both) = (compiled(&["-p", "forebay-python"]), compiled(&["-p", "forebay-python", "-p", "forebay"]));
+    let again: Vec<&String> = wheel.difference(&both).collect();
+    assert!(again.is_empty(), "These have more features there: give clients/python/Cargo.toml the same. {again:#?}");
+}
