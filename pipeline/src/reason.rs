@@ -62,6 +62,12 @@ pub(crate) enum Reason {
         /// What became of the call, in lines that may be shown.
         words: Box<str>,
     },
+    /// A function in Python wants it to be left out. It does not count as a failure.
+    #[error("{words}")]
+    Skipped {
+        /// What the function said, in lines that may be shown.
+        words: Box<str>,
+    },
     /// Not the record is at fault, but something that no picture of the stream can be made without.
     #[error("{words}")]
     Stream {
@@ -86,7 +92,9 @@ impl Reason {
             Self::Outlasted { .. } | Self::Late { .. } | Self::Growing { .. } | Self::Stream { .. } => true,
             // Time is the one limit that the same bytes may keep or not.
             Self::Decode(fault) => matches!(fault, Fault::TooSlow { .. }),
-            Self::Mask { .. } | Self::Panic { .. } | Self::Poison { .. } | Self::Step { .. } => false,
+            Self::Mask { .. } | Self::Panic { .. } | Self::Poison { .. } | Self::Step { .. } | Self::Skipped { .. } => {
+                false
+            }
             Self::Told { may_pass, .. } => *may_pass,
         }
     }
@@ -112,6 +120,7 @@ mod tests {
             (Reason::Panic { panic: "no".into() }, false),
             (Reason::Poison { ending: "SIGSEGV".into() }, false),
             (Reason::Step { words: "ValueError".into() }, false),
+            (Reason::Skipped { words: "too dark".into() }, false),
             (Reason::Stream { words: "changed".into() }, true),
             (Reason::Told { words: "slow".into(), may_pass: true }, true),
             (Reason::Told { words: "cut off".into(), may_pass: false }, false),

@@ -140,13 +140,19 @@ impl BadRecord {
     fn file(&self) -> String {
         self.locator.name().to_string_lossy().into_owned()
     }
+
+    /// Whether a function of the user left it out: `max_failures` does not count it.
+    pub(crate) fn is_skipped(&self) -> bool {
+        matches!(self.reason, Reason::Skipped { .. })
+    }
 }
 
 impl From<BadRecord> for v1::BadRecord {
     fn from(bad: BadRecord) -> Self {
         let Position { lease, offset, record, .. } = bad.position;
         let poison = matches!(bad.reason, Reason::Poison { .. });
-        Self { lease, position: offset, record, file: bad.file(), reason: bad.reason.to_string(), poison }
+        let (file, reason, skipped) = (bad.file(), bad.reason.to_string(), bad.is_skipped());
+        Self { lease, position: offset, record, file, reason, poison, skipped }
     }
 }
 
@@ -158,7 +164,7 @@ impl fmt::Display for BadRecord {
         write!(f, "record {} ({}): ", self.position.record, printable(&file))?;
         match self.reason {
             // A traceback has lines, which are as they may be shown.
-            Reason::Step { .. } => write!(f, "{}", printable(reason).lines()),
+            Reason::Step { .. } | Reason::Skipped { .. } => write!(f, "{}", printable(reason).lines()),
             _ => write!(f, "{}", printable(reason)),
         }
     }

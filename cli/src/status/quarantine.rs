@@ -98,7 +98,7 @@ mod tests {
             file: format!("{record}.jpg"),
             reason: "truncated.".into(),
             epoch,
-            poison: false,
+            ..Default::default()
         });
         StreamQuarantine { stream: stream.into(), quarantined, records: records.collect() }
     }

@@ -196,6 +196,12 @@ def raises(picture, sample):
         inner["no such key"]
     return picture
 
+def skips(picture, sample):
+    import forebay
+
+    if sample.record == 5:
+        raise forebay.Skip("its horizon is\\n  oblique")
+
 def wrong_size(picture, sample):
     return picture[:-1] if sample.record == 5 else picture
 
@@ -237,8 +243,9 @@ def forks(picture, sample):
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        ("raises", ["my_steps:raises raised", 'inner["no such key"]', "KeyError: 'no such key'"]),
-        ("exits", ["my_steps:exits raised", "SystemExit: 4"]),
+        ("raises", ["my_steps:raises raised KeyError: 'no such key'", 'inner["no such key"]']),
+        ("exits", ["my_steps:exits raised SystemExit: 4"]),
+        ("skips", ["my_steps:skips has skipped it: its horizon is oblique"]),
         ("wrong_size", ["my_steps:wrong_size", "uint8 [15, 16, 3]", "uint8 [16, 16, 3]"]),
         ("wrong_type", ["my_steps:wrong_type", "float64 [16, 16, 3]"]),
         ("nothing", ["my_steps:nothing", "returned a str"]),
@@ -282,6 +289,59 @@ def test_rule_59_a_function_that_raises_at_its_first_32_calls_fails_the_stream_a
     with pytest.raises(forebay.Error, match="first 32 calls") as error:
         quarantined(pictures(100), steps)
     assert "NameError: name 'pictur' is not defined" in str(error.value)
+
+
+DEEP = """
+import sys
+
+def deep(picture, sample):
+    if sample.record == 5:
+        down(30)
+
+def down(levels):
+    if levels:
+        down_in_a_function_that_has_a_name_which_makes_each_line_of_the_traceback_long(levels)
+    raise ValueError("the bottom, in\\nseveral lines")
+
+def down_in_a_function_that_has_a_name_which_makes_each_line_of_the_traceback_long(levels):
+    down(levels - 1)
+"""
+
+
+def test_rule_59_the_quarantine_has_the_step_the_exception_and_the_last_20_lines_of_the_traceback(jpegs, module):
+    records, bad = quarantined(jpegs, [*BEFORE, transforms.Python(f"{module(DEEP)}:deep")])
+    assert (len(records), [each.record for each in bad]) == (11, [5])
+    first, *lines = bad[0].reason.splitlines()
+    assert first == "The function my_steps:deep raised ValueError: the bottom, in several lines"
+    assert lines[-2:] == ["ValueError: the bottom, in", "several lines"], bad[0].reason
+    assert len(lines) == 20, bad[0].reason
+
+
+def test_rule_59_records_that_a_function_skips_are_no_failures_and_what_it_needs_is_waited_for(jpegs, module, tmp_path):
+    name = module(
+        """
+        import os, sys
+        import forebay
+
+        def choose(picture, sample):
+            if sample.record % 2:
+                raise forebay.Skip("odd")
+            if sample.record == 4 and not os.path.exists(sys.path[0] + "/server"):
+                open(sys.path[0] + "/server", "x").close()
+                raise forebay.Outage("the server does not answer")
+        """
+    )
+    steps = [*BEFORE, transforms.Python(f"{name}:choose")]
+    records, bad = quarantined(jpegs, steps, max_failures=1)
+    assert (records, [each.record for each in bad]) == ([0, 2, 4, 6, 8, 10], [1, 3, 5, 7, 9, 11])
+    assert (tmp_path / "server").exists()
+
+
+def test_rule_59_a_function_that_skips_all_of_many_records_fails_because_none_is_left(pictures, module):
+    name = module("import forebay\ndef none(picture, sample):\n    raise forebay.Skip('no')\n")
+    steps = [transforms.ExpectSize(8), transforms.Python(f"{name}:none")]
+    with pytest.raises(forebay.RecordError, match="Every record of epoch 0 is bad, 40 in all"):
+        quarantined(pictures(40), steps, max_failures=1)
 
 
 @pytest.mark.parametrize(

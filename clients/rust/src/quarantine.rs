@@ -41,7 +41,13 @@ mod tests {
     use super::*;
 
     fn found(record: u64, epoch: u64, reason: &str) -> QuarantinedRecord {
-        QuarantinedRecord { record, file: format!("{record}.jpg"), reason: reason.to_owned(), epoch, poison: false }
+        QuarantinedRecord {
+            record,
+            file: format!("{record}.jpg"),
+            reason: reason.to_owned(),
+            epoch,
+            ..Default::default()
+        }
     }
 
     #[test]

@@ -188,3 +188,49 @@ fn rule_7_bad_records_beyond_the_list_of_the_quarantine_count_once_each_over_res
         scene.restart();
     }
 }
+
+#[test]
+fn rule_59_a_record_that_a_function_left_out_is_in_the_quarantine_and_no_failure_also_after_a_restart() {
+    let mut scene = Scene::new(spec(40), 40, 2);
+    let mut daemon = open(&scene, "node", 1, OnError::Skip, Some(1));
+    let lease = daemon.lease(&scene);
+    let bad = |position, skipped| BadRecord {
+        lease: lease.id,
+        position,
+        record: scene.plan.record(lease.epoch, lease.start + position),
+        reason: "why".to_owned(),
+        skipped,
+        ..BadRecord::default()
+    };
+    let records = (0..5).map(|position| bad(position, true)).chain([bad(5, false)]).collect();
+    let last = bad(6, false);
+    scene.call(NackRequest { caller: Some(daemon.next()), records }).unwrap();
+    assert_eq!(failure(&scene, &daemon), "");
+    assert_eq!(scene.quarantine().iter().filter(|entry| entry.skipped).count(), 5);
+    scene.restart();
+    assert_eq!((scene.quarantine().len(), failure(&scene, &daemon).as_str()), (6, ""));
+    scene.call(NackRequest { caller: Some(daemon.next()), records: vec![last] }).unwrap();
+    let told = failure(&scene, &daemon);
+    assert!(told.contains("2 bad records on all nodes are more than max_failures (1)"), "{told}");
+}
+
+#[test]
+fn rule_59_a_traceback_is_kept_whole_and_of_a_run_of_them_the_beginning() {
+    const RECORDS: u64 = 1001;
+    let scene = Scene::new(spec(RECORDS), RECORDS, 1);
+    let mut daemon = open(&scene, "node", 1, OnError::Skip, None);
+    let lease = daemon.lease(&scene);
+    let reason = "0123456789abcdef".repeat(300);
+    let record = |position| scene.plan.record(lease.epoch, position);
+    let bad = |position| BadRecord {
+        lease: lease.id,
+        position,
+        record: record(position),
+        reason: reason.clone(),
+        ..BadRecord::default()
+    };
+    scene.call(NackRequest { caller: Some(daemon.next()), records: (0..RECORDS).map(bad).collect() }).unwrap();
+    let mut lengths: Vec<usize> = scene.quarantine().iter().map(|entry| entry.reason.len()).collect();
+    lengths.sort_unstable();
+    assert_eq!((lengths[0], lengths[1], lengths.last()), (1024, 4096, Some(&4096)));
+}

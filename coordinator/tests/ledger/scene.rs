@@ -264,6 +264,7 @@ impl Daemon {
             file: format!("{record}.jpg"),
             reason: "no end marker".to_owned(),
             poison,
+            ..BadRecord::default()
         };
         let reply = scene.call(NackRequest { caller: Some(self.next()), records: vec![bad] }).unwrap();
         reply.verdicts().next().unwrap()

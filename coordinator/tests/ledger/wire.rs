@@ -82,7 +82,7 @@ fn a_quarantine_that_no_message_could_hold_comes_over_grpc_page_by_page() {
         record: scene.plan.record(0, position),
         file: "f".repeat(1000),
         reason: "no picture".to_owned(),
-        poison: false,
+        ..BadRecord::default()
     };
     let records = (0..RECORDS).map(bad).collect();
     scene.call(NackRequest { caller: Some(daemon.next()), records }).unwrap();

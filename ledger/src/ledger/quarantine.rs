@@ -19,6 +19,9 @@ pub(super) const BAD: &str = "bad/";
 const LISTED: usize = 100_000;
 /// Longest file name and reason in the list, in bytes.
 const TEXT_LEN: usize = 1024;
+/// Longest reason of the first records in the list, and how many these are: a traceback is as long.
+const FIRST_TEXT_LEN: usize = 4096;
+const FIRST: usize = 1000;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +54,9 @@ impl Quarantine {
 
     /// Takes in an entry that was stored.
     pub(super) fn load_entry(&mut self, entry: QuarantinedRecord) {
-        self.bad.list(entry.record);
+        if !entry.skipped {
+            self.bad.list(entry.record);
+        }
         self.poison.extend(entry.poison.then_some(entry.record));
         self.entries.insert((entry.epoch, entry.record), entry);
     }
@@ -95,7 +100,7 @@ impl Quarantine {
         self.entries.get(&(epoch, record))
     }
 
-    /// How many records were ever in quarantine.
+    /// How many records were ever in quarantine, without those that a function left out.
     pub(super) const fn bad(&self) -> u64 {
         self.bad.len()
     }
@@ -110,13 +115,19 @@ impl Quarantine {
         self.count = self.count.saturating_add(1);
         self.revision.rise();
         if self.entries.len() < LISTED {
-            let (file, reason) = (cut(&bad.file), cut(&bad.reason));
-            let entry = QuarantinedRecord { record, file, reason, epoch, poison: bad.poison };
-            self.poison.extend(bad.poison.then_some(record));
+            let most = if self.entries.len() < FIRST { FIRST_TEXT_LEN } else { TEXT_LEN };
+            let (file, reason) = (cut(&bad.file), cut_at(&bad.reason, most));
+            let BadRecord { poison, skipped, .. } = *bad;
+            let entry = QuarantinedRecord { record, file, reason, epoch, poison, skipped };
+            self.poison.extend(poison.then_some(record));
             self.entries.insert((epoch, record), entry);
-            self.bad.list(record);
+            if !skipped {
+                self.bad.list(record);
+            }
             self.dirty.entries.insert((epoch, record));
-        } else if let Some(block) = self.bad.add(record) {
+        } else if !bad.skipped
+            && let Some(block) = self.bad.add(record)
+        {
             self.dirty.bad.insert(block);
         }
     }
@@ -137,7 +148,8 @@ impl Quarantine {
             self.dirty.entries.insert(*key);
         }
         self.dirty.bad.extend(self.bad.unlisted());
-        self.bad = self.entries.keys().map(|(_, record)| *record).collect();
+        let bad = self.entries.values().filter(|entry| !entry.skipped);
+        self.bad = bad.map(|entry| entry.record).collect();
         let poison = self.entries.values().filter(|entry| entry.poison);
         self.poison = poison.map(|entry| entry.record).collect();
         self.revision.rise();
@@ -171,5 +183,10 @@ impl Quarantine {
 
 /// A text that is kept, at most so long.
 pub(crate) fn cut(text: &str) -> String {
-    text.char_indices().take_while(|(start, c)| start + c.len_utf8() <= TEXT_LEN).map(|(_, c)| c).collect()
+    cut_at(text, TEXT_LEN)
+}
+
+/// A text that is kept, with at most so many bytes.
+fn cut_at(text: &str, most: usize) -> String {
+    text.char_indices().take_while(|(start, c)| start + c.len_utf8() <= most).map(|(_, c)| c).collect()
 }

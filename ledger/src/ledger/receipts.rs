@@ -167,7 +167,7 @@ impl Ledger {
         let of_epoch = self.account.get(epoch).map_or(0, |tallies| tallies.quarantined.count);
         let words = if is_shared && policies.on_error() == OnError::Fail {
             "The stream stops at a bad record because on_error is \"fail\"; \"skip\" or \"replace\" go on".to_owned()
-        } else if let Some(limit) = policies.max_failures.filter(|limit| count > *limit) {
+        } else if let Some(limit) = policies.max_failures.filter(|limit| count > *limit && !bad.skipped) {
             let nodes = if is_shared { " on all nodes" } else { "" };
             format!("{count} bad records{nodes} are more than max_failures ({limit})")
         } else if is_shared && of_epoch >= records {

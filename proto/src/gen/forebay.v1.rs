@@ -728,6 +728,9 @@ pub struct BadRecord {
     /// Making its picture ended two child processes (semantics rule 9).
     #[prost(bool, tag = "6")]
     pub poison: bool,
+    /// A function of the user wants to leave it out, so max_failures does not count it (semantics rule 59).
+    #[prost(bool, tag = "7")]
+    pub skipped: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1308,6 +1311,9 @@ pub struct QuarantinedRecord {
     /// Making its picture ended two child processes, so it is made in a child process in later epochs (semantics rule 9).
     #[prost(bool, tag = "5")]
     pub poison: bool,
+    /// A function of the user left it out, so max_failures does not count it (semantics rule 59).
+    #[prost(bool, tag = "6")]
+    pub skipped: bool,
 }
 /// Forgets a stream's run and lets the next Open make a fresh one.
 #[allow(clippy::all)]

@@ -25,6 +25,7 @@ from forebay.errors import (
     PictureError,
     RecordError,
     SettingsError,
+    Skip,
     SlotsHeld,
     StorageStalled,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "RecordError",
     "SettingsError",
     "Shard",
+    "Skip",
     "SlotsHeld",
     "Source",
     "StorageStalled",

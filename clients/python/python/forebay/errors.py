@@ -25,6 +25,7 @@ __all__ = [
     "PictureError",
     "RecordError",
     "SettingsError",
+    "Skip",
     "SlotsHeld",
     "StorageStalled",
 ]
@@ -110,7 +111,18 @@ class MissedBatches(Error):  # noqa: N818 - the name that the rules of the proje
 
 
 class Outage(Error):  # noqa: N818
-    """The daemon or the coordinator ended, and did not come back in time. Batches and shards in hand stay valid."""
+    """The daemon or the coordinator ended, and did not come back in time. Batches and shards in hand stay valid.
+
+    A function in a list of transforms raises it if something is down that it needs, such as a server. The record is not
+    at fault: the function is called with it again, for as long as it takes.
+    """
+
+
+class Skip(Error):  # noqa: N818
+    """A function in a list of transforms raises it, with the reason, to leave a record out.
+
+    The record is bad, so `on_error` decides what takes its place. But `max_failures` does not count it.
+    """
 
 
 class SlotsHeld(Error):  # noqa: N818

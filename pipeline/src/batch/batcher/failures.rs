@@ -54,7 +54,7 @@ impl Failures {
                 ));
             }
         }
-        let limit = self.most?;
+        let limit = self.most.filter(|_| !bad.is_skipped())?;
         self.bad.insert(turn.record());
         let count = self.bad.len();
         (count as u64 > limit)

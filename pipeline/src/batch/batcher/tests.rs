@@ -1,5 +1,6 @@
 //! Tests of single batches. `invariants.rs` tests what must hold for all batches.
 
+mod failures;
 mod places;
 
 use forebay_pixels::Fault;
@@ -249,25 +250,6 @@ fn rule_7_a_dynamic_batch_without_one_good_record_takes_the_next_ones_also_with_
         let published = actions(&mut batcher).into_iter().any(|action| matches!(action, Action::Publish(_)));
         assert!(!published && batcher.drafts.is_empty(), "{on_error:?}");
     }
-}
-
-#[test]
-fn rule_7_max_failures_counts_records_not_how_often_they_failed() {
-    let rules = Rules {
-        batch_size: 4,
-        on_error: OnError::Skip,
-        max_failures: Some(1),
-        dynamic: Some(LastBatchPolicy::Partial),
-    };
-    let mut batcher = Batcher::new(rules);
-    for _epoch in 0..3 {
-        bad(&mut batcher, 5);
-    }
-    assert_eq!(actions(&mut batcher), [nack(5), nack(5), nack(5)]);
-    bad(&mut batcher, 6);
-    let actions = actions(&mut batcher);
-    let Action::Fail(text) = &actions[0] else { panic!("{actions:?}") };
-    assert!(text.starts_with("2 bad records are more than max_failures (1); the last: record 106"), "{text}");
 }
 
 #[test]

@@ -68,10 +68,8 @@ impl Caller {
             for place in 0.. {
                 let Some(mut job) = jobs.pop_front() else { break };
                 match self.answer(&mut job, place, &order) {
-                    Ok(answer @ (CallAnswer::Made | CallAnswer::Raised(_) | CallAnswer::Wrong(_))) => {
-                        settle(&shared, job, answer);
-                    }
                     Ok(CallAnswer::Lack(_) | CallAnswer::NoMemory) => again.push_back(job),
+                    Ok(answer) => settle(&shared, job, answer),
                     Err(silence) => {
                         jobs.push_front(job);
                         return Err(silence);
@@ -266,9 +264,12 @@ fn settle(shared: &StepsShared, mut job: DecodeJob, answer: CallAnswer) {
             stepping(&mut job).next += 1;
             return shared.queue.push_behind(job);
         }
-        CallAnswer::Raised(words) => {
-            format!("The function {} raised an exception. {words}", function(shared, &mut job))
+        CallAnswer::Skipped(words) => {
+            shared.one_is_good();
+            let words = format!("The function {} has skipped it: {words}.", function(shared, &mut job));
+            return job.end(Err(Reason::Skipped { words: words.into() }));
         }
+        CallAnswer::Raised(words) => format!("The function {} raised {words}", function(shared, &mut job)),
         CallAnswer::Wrong(words) => {
             format!("The result of the function {} is no picture: {words}.", function(shared, &mut job))
         }

@@ -64,6 +64,8 @@ pub(super) enum CallAnswer {
     Made,
     /// The function raised this, with the end of its traceback.
     Raised(String),
+    /// The function wants the record to be left out, and says this.
+    Skipped(String),
     /// Its result is none.
     Wrong(String),
     /// The machine lacks something.
@@ -132,6 +134,7 @@ impl StepChild {
         let answer = match letter {
             b'K' => CallAnswer::Made,
             b'X' => CallAnswer::Raised(words),
+            b'S' => CallAnswer::Skipped(words),
             b'W' => CallAnswer::Wrong(words),
             b'O' => CallAnswer::Lack(words),
             b'N' => CallAnswer::NoMemory,

@@ -20,15 +20,15 @@ from typing import Any, Callable
 
 from forebay_child import ERROR
 
-# The answers to a call: the result is in the arena; an exception; a result that is none; the machine lacks something;
-# no memory.
-MADE, RAISED, WRONG, LACK, NO_MEMORY = b"K", b"X", b"W", b"O", b"N"
+# The answers to a call: the result is in the arena; an exception; the record is to be left out; a result that is none;
+# something else than the record is at fault; no memory.
+MADE, RAISED, SKIPPED, WRONG, LACK, NO_MEMORY = b"K", b"X", b"S", b"W", b"O", b"N"
 # The answers to the first request: what was imported; why it cannot be.
 IMPORTED, NOT_IMPORTED = b"J", b"I"
 # What a machine lacks, or its storage fails with. The picture is not to blame.
 LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EIO)
-# Lines and characters of a traceback that are of use.
-LINES, CHARACTERS = 20, 8000
+# Lines and bytes of a traceback that are of use, and bytes of an exception.
+LINES, BYTES, EXCEPTION = 20, 3000, 500
 
 
 class Sample:
@@ -71,7 +71,19 @@ def last_lines(error: BaseException) -> bytes:
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith("<forebay"):
         frames = frames.tb_next
     text = "".join(traceback.format_exception(type(error), error, frames))
-    return "\n".join(text.strip().splitlines()[-LINES:])[-CHARACTERS:].encode(errors="replace")
+    return "\n".join(text.strip().splitlines()[-LINES:]).encode(errors="replace")[-BYTES:]
+
+
+def told(error: BaseException) -> bytes:
+    """The exception in one line, and below it the end of the traceback. What is cut off elsewhere is the end of it."""
+    name = " ".join("".join(traceback.format_exception_only(type(error), error)).split())
+    return name.encode(errors="replace")[:EXCEPTION] + b"\n" + last_lines(error)
+
+
+def is_ours(error: BaseException, name: str) -> bool:
+    """Whether an exception is this one of the package forebay, which only a function itself may have imported."""
+    kind = getattr(sys.modules.get("forebay.errors"), name, None)
+    return isinstance(kind, type) and isinstance(error, kind)
 
 
 def check_place(module: str, folders: list[str]) -> None:
@@ -204,9 +216,13 @@ class Program:
             return NO_MEMORY, last_lines(error)
         except OSError as error:
             letter = LACK if error.errno in LACKS else NO_MEMORY if error.errno == errno.ENOMEM else RAISED
-            return letter, last_lines(error)
+            return letter, told(error) if letter == RAISED else last_lines(error)
         except BaseException as error:
-            return RAISED, last_lines(error)
+            if is_ours(error, "Skip"):
+                return SKIPPED, " ".join(str(error).split()).encode(errors="replace")[:EXCEPTION]
+            if is_ours(error, "Outage"):
+                return LACK, last_lines(error)
+            return RAISED, told(error)
         return MADE, b""
 
     def picture(self, place: int, size: tuple[int, int]) -> Any:  # noqa: ANN401 - an array

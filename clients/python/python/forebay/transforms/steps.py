@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, Callable, NoReturn
 
+from forebay.transforms.importable import name_of
 from forebay.transforms.transform import Transform
 
 __all__ = ["Python"]
@@ -17,12 +18,15 @@ class Python(Transform):
 
     Processes of the daemon import the function by its name. It gets a picture, which is a `uint8` array of height x
     width x 3 that it may change, and a `Sample`: `record`, `epoch`, `view`, `repeat`, `seed` and `rng()`. It returns
-    such an array, or None if it has changed the picture itself. docs/python-steps.md says more.
+    such an array, or None if it has changed the picture itself. It may raise `forebay.Skip` to leave a record out, and
+    `forebay.Outage` if something is down that it needs. docs/python-steps.md says more.
 
     What precedes it in the list must give pictures of one size.
 
     Args:
-        function: The function, as "module:name".
+        function: The function, as "module:name"; or the function itself, whose module and name are used. One of the
+            script is imported from the script's file. So what makes the Loader must be below
+            `if __name__ == "__main__":` there.
         output: Height and width of its results; one number means a square. If None, they have the size of the pictures
             that it gets.
         seeded: Objects with generators of their own, as "module:name". `set_random_seed` of each is called before each
@@ -35,11 +39,23 @@ class Python(Transform):
         {'python': {'function': 'my_steps:tiles', 'output': [112, 448]}}
         >>> Python("my_steps:augment", seeded=["my_steps:pipeline"]).to_settings()
         {'python': {'function': 'my_steps:augment', 'seeded': ['my_steps:pipeline']}}
+        >>> import numpy
+        >>> Python(numpy.fliplr).to_settings()
+        {'python': {'function': 'numpy:fliplr'}}
     """
 
-    function: str
+    function: str | Callable[..., Any]
     output: int | Sequence[int] | None = None
     seeded: Sequence[str] | None = None
+
+    def to_settings(self) -> dict[str, dict[str, Any]]:
+        """The step as a table. A function is named by its module and its name there.
+
+        Raises:
+            SettingsError: No other process can import the function by a name.
+        """
+        ((key, table),) = super().to_settings().items()
+        return {key: {**table, "function": name_of(self.function) if callable(self.function) else self.function}}
 
     def __call__(self, *_given: object, **_named: object) -> NoReturn:
         """Has no meaning in this process.
