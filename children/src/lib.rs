@@ -5,7 +5,7 @@
 //! daemon as its input, the reading end of a pipe that closes with the daemon as its output, and as its error output a pipe
 //! whose lines go into the log. The daemon asks over a [`Channel`], and the child answers in frames. Each wait of the daemon
 //! has an end ([`Patience`]). Large answers may come through a [`LentMemory`]. An
-//! [`Arena`] has large parts of requests and of answers at fixed places.
+//! [`Arena`] has large parts of requests and of answers at fixed places. A [`PeerProcess`] is no child, but is asked as one.
 //!
 //! One thread watches all children: it passes on their lines, and reaps them. No other thread waits for the end of a child.
 #![forbid(unsafe_code)]
@@ -18,6 +18,7 @@ mod frame;
 mod lent_memory;
 mod lines;
 mod patience;
+mod peer;
 pub mod program;
 mod python;
 mod refill;
@@ -30,6 +31,7 @@ pub use command::ChildCommand;
 pub use frame::FrameHead;
 pub use lent_memory::LentMemory;
 pub use patience::Patience;
+pub use peer::PeerProcess;
 pub use python::PythonModule;
 pub use refill::Refill;
 pub use watcher::ChildCounts;

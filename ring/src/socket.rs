@@ -167,7 +167,14 @@ impl Socket {
     /// Waits until something can be received, the peer hangs up, the time is over or a signal comes (then neither
     /// is set). `None` waits without end, zero looks without waiting.
     pub fn wait(&self, timeout: Option<Duration>) -> io::Result<Events> {
-        let mut polled = [PollFd::new(&self.fd, PollFlags::IN | PollFlags::RDHUP)];
+        self.wait_beside(None, timeout)
+    }
+
+    /// As [`wait`](Self::wait), but it also ends when `other` can be read.
+    pub fn wait_beside(&self, other: Option<BorrowedFd<'_>>, timeout: Option<Duration>) -> io::Result<Events> {
+        let own = PollFd::new(&self.fd, PollFlags::IN | PollFlags::RDHUP);
+        let mut polled: Vec<PollFd<'_>> =
+            [own].into_iter().chain(other.map(|other| PollFd::from_borrowed_fd(other, PollFlags::IN))).collect();
         let timeout = timeout.map(|time| Timespec::try_from(time).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 }));
         match rustix::event::poll(&mut polled, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}

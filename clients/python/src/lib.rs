@@ -17,8 +17,10 @@ mod pixels;
 mod planned;
 mod ring;
 mod session;
+mod step_door;
 mod tasks;
 mod untaken;
+mod waiting;
 
 use pyo3::prelude::*;
 
@@ -35,6 +37,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<picture::PyTransformList>()?;
     module.add_class::<pixels::Pixels>()?;
     module.add_class::<session::Session>()?;
+    module.add_class::<step_door::StepDoor>()?;
     module.add_class::<tasks::TaskWorker>()?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<batch::Decision>()?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use forebay_client::{
-    Broken, Join, Next, Notice, Options, PrivateDaemon, Session as Client, Shard, State, StreamInfo, Target, Watch,
+    Broken, Join, Next, Options, PrivateDaemon, Session as Client, Shard, State, StreamInfo, Target, Watch,
 };
 use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use pyo3::prelude::*;
@@ -16,9 +16,10 @@ use pyo3::types::PyBytes;
 
 use crate::batch::Batch;
 use crate::error::{Raise, busy, closed, overtaken, setting};
-use crate::log::warn;
 use crate::ring::Ring;
+use crate::step_door::{StepDoor, StepHost};
 use crate::untaken::{HandOut, Untaken};
+use crate::waiting::waiting;
 
 /// The private daemon of this process, for as long as a session uses it (semantics rule 26).
 static DAEMON: Mutex<Weak<PrivateDaemon>> = Mutex::new(Weak::new());
@@ -34,12 +35,8 @@ pub(crate) struct Session {
     columns: Option<Arc<[String]>>,
     pid: u32,
     closing: AtomicBool,
-}
-
-/// Looks for signals and for `close()` between the slices of a wait.
-struct Signals<'a> {
-    closing: &'a AtomicBool,
-    raised: Option<PyErr>,
+    /// Calls functions of the user for the daemon while `next()` waits.
+    steps: Option<StepHost>,
 }
 
 /// The number of an answer that is no batch.
@@ -56,7 +53,7 @@ type EpochAudit = (u64, u64, u64, u64, u64, BTreeMap<&'static str, u64>, bool, O
 impl Session {
     /// Attaches to a source of this process's private daemon.
     #[staticmethod]
-    #[pyo3(signature = (daemon, settings, files, shard, gpus))]
+    #[pyo3(signature = (daemon, settings, files, shard, gpus, steps))]
     fn private(
         py: Python<'_>,
         daemon: Wanted,
@@ -64,11 +61,13 @@ impl Session {
         files: Option<Vec<u8>>,
         shard: Option<(u32, u32)>,
         gpus: Vec<[u8; 16]>,
+        steps: Option<(Py<StepDoor>, Py<PyAny>)>,
     ) -> PyResult<Self> {
         let daemon = private_daemon(daemon).map_err(|message| setting(py, message))?;
         let number = daemon.number();
         let options = Options { shard: of_two(shard), gpus, ..Options::default() };
-        Self::attach(py, Target::Private { daemon, number, settings, files }, options)
+        let steps = steps.map(|(door, serve)| StepHost { door, serve });
+        Self::attach(py, Target::Private { daemon, number, settings, files }, options, steps)
     }
 
     /// Attaches to a stream of a running daemon.
@@ -90,7 +89,7 @@ impl Session {
         let join = if late { Join::Epoch } else { Join::Next };
         let options =
             Options { shard: of_two(shard), gpus, columns, group, join, daemon_wait: wait, ..Options::default() };
-        Self::attach(py, Target::Stream { socket, name, settings }, options)
+        Self::attach(py, Target::Stream { socket, name, settings }, options, None)
     }
 
     #[getter]
@@ -141,7 +140,7 @@ impl Session {
         let next = |client: &mut Client, watch: &mut dyn Watch| {
             client.next(timeout, watch).map(|next| (next, client.ring_changes()))
         };
-        let (next, changes) = self.ask(py, next)?;
+        let (next, changes) = self.ask_and_serve(py, next, self.steps.as_ref())?;
         match next {
             Next::Batch(batch) => {
                 let batch = Py::new(py, Batch::new(batch, self.columns.clone()))?;
@@ -226,14 +225,14 @@ impl Session {
 }
 
 impl Session {
-    fn attach(py: Python<'_>, target: Target, options: Options) -> PyResult<Self> {
+    fn attach(py: Python<'_>, target: Target, options: Options, steps: Option<StepHost>) -> PyResult<Self> {
         let asked = options.columns.clone().map(Arc::from);
         let closing = AtomicBool::new(false);
-        let client = waiting(py, &closing, |watch| Client::attach(target, options, watch))?;
+        let client = waiting(py, &closing, None, |watch| Client::attach(target, options, watch))?;
         let info = client.info().clone();
         let untaken = Mutex::default();
         let pid = std::process::id();
-        Ok(Self { client: Mutex::new(Some(client)), untaken, info, columns: asked, pid, closing })
+        Ok(Self { client: Mutex::new(Some(client)), untaken, info, columns: asked, pid, closing, steps })
     }
 
     /// Asks the session without the interpreter's lock. A batch that Python never took over is put back first.
@@ -242,11 +241,21 @@ impl Session {
         py: Python<'_>,
         act: impl FnOnce(&mut Client, &mut dyn Watch) -> Result<T, E> + Send,
     ) -> PyResult<T> {
+        self.ask_and_serve(py, act, None)
+    }
+
+    /// As [`ask`](Self::ask), and calls functions of the user meanwhile.
+    fn ask_and_serve<T: Send, E: Raise>(
+        &self,
+        py: Python<'_>,
+        act: impl FnOnce(&mut Client, &mut dyn Watch) -> Result<T, E> + Send,
+        steps: Option<&StepHost>,
+    ) -> PyResult<T> {
         let mut guard = self.enter(py)?;
         let client = &mut *guard;
         let put_back = self.untaken.lock().put_back(client);
         put_back.map_err(|error| error.raise(py))?;
-        let answer = waiting(py, &self.closing, |watch| act(client, watch));
+        let answer = waiting(py, &self.closing, steps, |watch| act(client, watch));
         drop(guard);
         if !self.closing.load(Ordering::Relaxed) {
             return answer;
@@ -300,20 +309,6 @@ pub(crate) fn limit(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Dur
     }
 }
 
-/// Runs a call that may wait, and turns an interruption into the signal's exception.
-fn waiting<T: Send, E: Raise>(
-    py: Python<'_>,
-    closing: &AtomicBool,
-    act: impl FnOnce(&mut dyn Watch) -> Result<T, E> + Send,
-) -> PyResult<T> {
-    let mut signals = Signals { closing, raised: None };
-    match py.detach(|| act(&mut signals)) {
-        Ok(value) => Ok(value),
-        Err(error) if error.is_interruption() => Err(signals.raised.unwrap_or_else(|| closed(py))),
-        Err(error) => Err(error.raise(py)),
-    }
-}
-
 /// The daemon of this process, whose options are those of its first session.
 fn private_daemon((binary, options, packages): Wanted) -> Result<Arc<PrivateDaemon>, String> {
     let mut shared = DAEMON.lock();
@@ -336,37 +331,11 @@ fn private_daemon((binary, options, packages): Wanted) -> Result<Arc<PrivateDaem
     Ok(daemon)
 }
 
-/// The interpreter has ended while a daemon thread waited. There is nothing left that it could return to, and the
-/// process ends at any moment.
-fn end_with_the_process() -> ! {
-    loop {
-        std::thread::park();
-    }
-}
-
 impl Drop for Session {
     /// Lets the other threads run: the last session of the process waits for the end of its daemon.
     fn drop(&mut self) {
         let client = self.client.get_mut().take();
         // If no interpreter is left, the closure is dropped, and the client with it.
         let _dropped = Python::try_attach(|py| py.detach(|| drop(client)));
-    }
-}
-
-impl Watch for Signals<'_> {
-    fn keep_waiting(&mut self) -> bool {
-        if self.closing.load(Ordering::Relaxed) {
-            return false;
-        }
-        let Some(raised) = Python::try_attach(|py| py.check_signals().err()) else { end_with_the_process() };
-        // The first one ends the wait.
-        self.raised = self.raised.take().or(raised);
-        // A handler may have closed the session.
-        self.raised.is_none() && !self.closing.load(Ordering::Relaxed)
-    }
-
-    fn notice(&mut self, notice: &Notice) {
-        // Without an interpreter there is no log to write to.
-        let _told = Python::try_attach(|py| warn(py, &notice.to_string()));
     }
 }

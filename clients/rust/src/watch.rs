@@ -1,6 +1,7 @@
 //! What a caller does while it waits: it keeps waiting or gives up, and is told why it waits.
 
 use std::fmt;
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use forebay_ring::Held;
@@ -30,6 +31,11 @@ pub trait Watch {
 
     /// Something that the user should know while nothing else happens.
     fn notice(&mut self, notice: &Notice);
+
+    /// A descriptor. If it can be read, a wait for a batch ends its slice, and asks whether to [keep waiting](Self::keep_waiting).
+    fn wakes_by(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
 }
 
 /// Waits as long as it takes and keeps silent.

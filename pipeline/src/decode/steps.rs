@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use forebay_children::Patience;
 use forebay_pixels::{Fault, KeptPicture, Origin, PythonStep, Recipe};
 use forebay_sources::ReaderFolders;
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -29,7 +30,7 @@ use crate::record::KeptRecord;
 use crate::settings::StepSettings;
 use crate::threads;
 use caller::Caller;
-use child::{FileHashes, NotStarted, StepChild};
+use child::{FileHashes, NotStarted, STARTING, StepChild};
 use code::StepCode;
 pub use code::StepError;
 
@@ -103,7 +104,8 @@ struct StepCounts {
 }
 
 impl Steps {
-    /// Starts a first child, so that the functions are known to be good, and the threads of all. Nothing if the recipe has no
+    /// Starts a first child, so that the functions are known to be good, and the threads of all. A Loader that calls functions itself
+    /// knows them. Nothing if the recipe has no
     /// functions.
     ///
     /// # Errors
@@ -124,12 +126,22 @@ impl Steps {
         let room = steps.iter().map(|step| bytes(step.takes).max(bytes(step.gives))).max().unwrap_or(1);
         let within = |bytes: u64| usize::try_from(bytes / room).unwrap_or(usize::MAX);
         let frame = within(FRAME_BYTES).clamp(1, FRAME);
-        let workers = settings.workers.unwrap_or_else(|| (threads / 2).max(1));
-        let plan = StepPlan { code, first, steps, room, frame, timeout: settings.timeout, memory: settings.memory.0 };
-        let (child, files) = StepChild::start(&plan, plan.memory).map_err(|failure| match failure {
-            NotStarted::System(words) => StepError::Start(words),
-            NotStarted::Import(words) => StepError::Import(words),
-        })?;
+        let workers = settings.workers.unwrap_or(threads / 2).max(1);
+        // Nothing ends a call in the Loader's process: its user may look at it with a debugger.
+        let is_in_loader = code.loader().is_some();
+        let timeout = if is_in_loader { Duration::MAX } else { settings.timeout };
+        let plan = StepPlan { code, first, steps, room, frame, timeout, memory: settings.memory.0 };
+        let (child, files) = if is_in_loader {
+            // It answers once the stream is open.
+            (None, FileHashes::new())
+        } else {
+            let started = StepChild::start(&plan, &Patience::lasting(STARTING));
+            let (child, files) = started.map_err(|failure| match failure {
+                NotStarted::System(words) => StepError::Start(words),
+                NotStarted::Import(words) => StepError::Import(words),
+            })?;
+            (Some(child), files)
+        };
         let least = 2 * (workers + threads);
         let shared = Arc::new(StepsShared {
             most: within(UNDER_WAY_BYTES).clamp(least, least.max(2 * workers * frame + threads)),
@@ -143,7 +155,7 @@ impl Steps {
             alone: RwLock::new(()),
         });
         let steps = Self { shared };
-        let mut first = Some(child);
+        let mut first = child;
         for number in 0..workers {
             let caller = Caller::new(Arc::clone(&steps.shared), first.take());
             let started = threads::start(&format!("forebay-step-{number}"), move || caller.run());

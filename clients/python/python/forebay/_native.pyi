@@ -54,6 +54,14 @@ class Pixels:
     def __array_interface__(self) -> dict[str, Any]: ...
 
 @final
+class StepDoor:
+    """A socket at which the daemon asks this process to call functions."""
+
+    def __new__(cls, path: str) -> StepDoor: ...
+    def accept(self) -> int | None: ...
+    def hang_up(self) -> None: ...
+
+@final
 class Session:
     """One trainer's attachment to a stream. Its waits release the interpreter's lock, and signals interrupt them."""
 
@@ -64,6 +72,7 @@ class Session:
         files: bytes | None,
         shard: tuple[int, int] | None,
         gpus: list[bytes],
+        steps: tuple[StepDoor, Callable[[], None]] | None,
     ) -> Session: ...
     @staticmethod
     def stream(

@@ -104,7 +104,8 @@ class Arguments(Batches[Batch]):
                 result's pixels. Set it to 2.0 for speed; the result is hard to tell from an exact one. Not allowed with
                 a decoded cache. None: full size. At least 1.0.
             python_workers: Processes that call the functions in Python of a recipe. Raise it if the functions take
-                longer than decoding. None: half as many as decode threads.
+                longer than decoding. 0, of a Loader with its own daemon: the Loader's process calls them itself while
+                it waits for a batch. None: half as many as decode threads.
             views: Further views of each picture: columns with a size or transforms of their own. A picture is read and
                 decoded once for all views, and each view has its own random choices. match, dtype and layout are those
                 of images, unless a view has its own. Cannot be combined with `reducing_gap`. None: only images. A view

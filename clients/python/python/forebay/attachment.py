@@ -17,6 +17,7 @@ from forebay.release import Releases
 from forebay.rings import Rings
 
 if TYPE_CHECKING:
+    from forebay.called_here import CalledHere
     from forebay.settings import Request
 
 __all__ = ["attach"]
@@ -24,7 +25,14 @@ __all__ = ["attach"]
 _log = logging.getLogger("forebay")
 
 
-def attach(asked: Request, socket: str | None, placement: str | None, *, writable: bool = False) -> Feed:
+def attach(
+    asked: Request,
+    socket: str | None,
+    placement: str | None,
+    *,
+    writable: bool = False,
+    steps: CalledHere | None = None,
+) -> Feed:
     """Attaches to a stream of a running daemon, or to this process's own daemon.
 
     If the daemon's memory of a GPU cannot be mapped here and `placement` is "auto", it attaches again with the host.
@@ -34,6 +42,7 @@ def attach(asked: Request, socket: str | None, placement: str | None, *, writabl
         socket: The daemon's, if the caller gave one.
         placement: Where the caller wants the pixels.
         writable: Whether batches are copies of the caller's own.
+        steps: What calls functions of the transform list in this process.
 
     Raises:
         SettingsError: With every setting that is wrong.
@@ -48,24 +57,25 @@ def attach(asked: Request, socket: str | None, placement: str | None, *, writabl
         )
     releases = Releases()
     rings = Rings(releases)
-    session = _session(asked, socket, _gpus_for(asked, placement))
+    session = _session(asked, socket, _gpus_for(asked, placement), steps)
     try:
         rings.follow(session, session.ring_changes())
     except GpuError as error:
         session.close()
-        session = _session_in_host(asked, socket, placement, error)
+        session = _session_in_host(asked, socket, placement, error, steps)
         rings.follow(session, session.ring_changes())
     shared = asked.stream is not None and asked.shard is None
-    return Feed(session, rings, releases, shared=shared, writable=writable)
+    return Feed(session, rings, releases, shared=shared, writable=writable, steps=steps)
 
 
-def _session(asked: Request, socket: str | None, gpus: list[bytes]) -> _native.Session:
+def _session(asked: Request, socket: str | None, gpus: list[bytes], steps: CalledHere | None) -> _native.Session:
     if asked.stream is not None:
         return _native.Session.stream(
             socket, asked.stream, asked.settings, asked.shard, gpus, asked.columns, asked.group, asked.late, asked.wait
         )
     daemon = binary(), list(asked.options), _packages()
-    return _native.Session.private(daemon, asked.settings or "{}", asked.files, asked.shard, gpus)
+    serves = None if steps is None else (steps.door, steps.serve)
+    return _native.Session.private(daemon, asked.settings or "{}", asked.files, asked.shard, gpus, serves)
 
 
 def _packages() -> list[str]:
@@ -73,13 +83,15 @@ def _packages() -> list[str]:
     return list(dict.fromkeys(sysconfig.get_path(name) for name in ("platlib", "purelib")))
 
 
-def _session_in_host(asked: Request, socket: str | None, placement: str | None, error: GpuError) -> _native.Session:
+def _session_in_host(
+    asked: Request, socket: str | None, placement: str | None, error: GpuError, steps: CalledHere | None
+) -> _native.Session:
     refusal = f"the daemon's memory of a GPU cannot be mapped here: {error}"
     if placement != "auto":
         raise AttachError(refusal) from error
     _log.warning("the pixels will be in memory of the host: %s", refusal)
     try:
-        return _session(asked, socket, [])
+        return _session(asked, socket, [], steps)
     except SettingsError:
         if asked.stream is None:
             raise

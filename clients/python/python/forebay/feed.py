@@ -12,6 +12,7 @@ from forebay.given_numbers import seconds_of
 
 if TYPE_CHECKING:
     from forebay import _native
+    from forebay.called_here import CalledHere
     from forebay.release import Releases
     from forebay.rings import Rings
 
@@ -31,9 +32,17 @@ class Feed:
     """
 
     def __init__(
-        self, session: _native.Session, rings: Rings, releases: Releases, *, shared: bool, writable: bool
+        self,
+        session: _native.Session,
+        rings: Rings,
+        releases: Releases,
+        *,
+        shared: bool,
+        writable: bool,
+        steps: CalledHere | None = None,
     ) -> None:
         self.session = session
+        self._steps = steps
         self.shared = shared
         self.rings = rings
         self.releases = releases
@@ -89,6 +98,8 @@ class Feed:
             self.releases.finish()
         finally:
             self.session.close()
+            if self._steps is not None:
+                self._steps.close()
 
     def let_go(self, *, keep: int) -> None:
         """Takes the slots from all Batch objects but the newest `keep`. Arrays made of them still use their slots."""

@@ -13,6 +13,7 @@ from forebay._cuda.driver import NoDriverError
 from forebay.arguments import Arguments
 from forebay.attachment import attach
 from forebay.batch import Batch
+from forebay.called_here import CalledHere, called_here
 from forebay.column_names import names_of
 from forebay.errors import GpuError, SettingsError
 from forebay.given import keys_of, refuse_part
@@ -59,10 +60,18 @@ class Loader(Arguments):
         given = fill_in({name: value for name, value in keys.items() if value is not None}, os.environ, ranks)
         self._keys = given
         socket = given.get("socket")
-        asked = request(source, given, by_name=socket is not None, interpreter=sys.executable, modules=sys.path)
+        given, steps = _functions(given)
+        asked = request(
+            source,
+            given,
+            by_name=socket is not None,
+            interpreter=sys.executable,
+            modules=sys.path,
+            steps=None if steps is None else steps.socket,
+        )
         refuse_unsharded(given, os.environ, ranks, asked.stream)
         path = None if socket is None else socket_path(socket)
-        self._feed = attach(asked, path, given.get("placement"), writable=given.get("writable", False))
+        self._feed = attach(asked, path, given.get("placement"), writable=given.get("writable", False), steps=steps)
         self._source = shown
         if given.get("pin_memory"):
             try:
@@ -173,3 +182,11 @@ class Loader(Arguments):
             "a Loader is bound to the process that made it, so it can be neither pickled nor copied. Make a Loader in "
             "each process, and move its progress with state_dict() and load_state_dict()"
         )
+
+
+def _functions(given: dict[str, Any]) -> tuple[dict[str, Any], CalledHere | None]:
+    """The arguments with names for the functions of the transform list, and what calls these here, if this is to be."""
+    if given.get("python_workers") != 0 or given.get("transform") is None:
+        return given, None
+    transform, steps = called_here(given["transform"])
+    return {**given, "transform": transform}, steps

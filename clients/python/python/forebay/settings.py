@@ -74,6 +74,7 @@ def request(
     by_name: bool,
     interpreter: str | None = None,
     modules: Sequence[str] = (),
+    steps: str | None = None,
 ) -> Request:
     """Decides what to ask for.
 
@@ -85,6 +86,7 @@ def request(
         interpreter: The Python that runs custom readers, and functions of a transform list. For readers, the caller may
             name another one.
         modules: Where the caller's modules are, as `sys.path` has it.
+        steps: The socket at which the caller's process answers that calls the functions of the transform list itself.
 
     Raises:
         SettingsError: With the first mistake that can be seen here.
@@ -95,7 +97,7 @@ def request(
         _set_interpreter(settings, interpreter)
         if stream is None and _has_functions(settings):
             folders = [os.path.abspath(folder) for folder in modules]
-            settings.update(python=interpreter, python_path=list(dict.fromkeys(folders)))
+            settings.update(python=steps or interpreter, python_path=list(dict.fromkeys(folders)))
     shard = _shard(settings)
     options = _options(given, stream)
     if stream is not None and not settings.get("pin_memory", True):

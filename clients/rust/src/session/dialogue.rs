@@ -75,7 +75,8 @@ impl Dialogue {
             let slice = slice?;
             self.tell_of_wait("a batch", patience);
             self.wait.report(patience.waited(), &self.batches.hands);
-            self.connection.socket().wait(Some(slice)).map_err(Broken::from)?;
+            let wakes_by = patience.watch().wakes_by();
+            self.connection.socket().wait_beside(wakes_by, Some(slice)).map_err(Broken::from)?;
         }
     }
 

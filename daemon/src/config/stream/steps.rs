@@ -11,14 +11,16 @@ use super::super::value::{path, size, whole};
 
 /// The keys.
 pub(super) const KEYS: &[Key] = keys! {
-    /// Processes that call the functions in Python of a recipe. Raise it if the functions take longer than decoding. Left out:
-    /// half as many as decode threads.
+    /// Processes that call the functions in Python of a recipe. Raise it if the functions take longer than decoding. 0, of a Loader
+    /// with its own daemon: the Loader's process calls them itself while it waits for a batch. Left out: half as many as decode
+    /// threads.
     python_workers: "int", example: "4";
     /// How long a function in Python may take for one picture. If it takes longer, its process is ended.
     python_timeout: "float | str" = "\"60s\"", home: Home::Config;
     /// Memory that each process of functions in Python may take for its data. Raise it if they load a large model.
     python_memory: "str | int" = "\"4gib\"", home: Home::Config;
-    /// The Python that runs functions. A service takes only a program below a folder of `python` in [sources]. Left out: python3.
+    /// The Python that runs functions. A service takes only a program below a folder of `python` in [sources]. With
+    /// `python_workers = 0`, the socket of the Loader that calls them. Left out: python3.
     python: "str", example: "\"/opt/steps/.venv/bin/python\"", home: Home::Other;
     /// Folders in which Python searches modules first. A service adds those of `python` in [sources]. Left out: none.
     python_path: "Sequence[str]", example: "[\"/opt/steps\"]", home: Home::Other;
@@ -28,7 +30,7 @@ pub(super) const KEYS: &[Key] = keys! {
 pub(super) fn read(table: &mut Table<'_, '_>) -> StepSettings {
     let default = StepSettings::default();
     StepSettings {
-        workers: table.take("python_workers", whole(1..=256)),
+        workers: table.take("python_workers", whole(0..=256)),
         timeout: table.take("python_timeout", duration).unwrap_or(default.timeout),
         memory: table.take("python_memory", size).unwrap_or(default.memory),
         interpreter: table.take("python", path),

@@ -57,7 +57,7 @@ impl Caller {
     /// Has the functions called for several pictures. Those without an outcome come back: each is to be called alone.
     fn together(&mut self, mut jobs: VecDeque<DecodeJob>) -> VecDeque<DecodeJob> {
         let Some(order) = jobs.front_mut().map(|job| Arc::clone(&stepping(job).order)) else { return jobs };
-        if order.is_withdrawn() || self.start_child().is_err() {
+        if order.is_withdrawn() || self.start_child(&order).is_err() {
             return jobs;
         }
         let shared = Arc::clone(&self.shared);
@@ -136,7 +136,7 @@ impl Caller {
         let shared = Arc::clone(&self.shared);
         let _only = is_alone.then(|| shared.alone.write());
         let _among_others = (!is_alone).then(|| shared.alone.read());
-        self.start_child()?;
+        self.start_child(order)?;
         let answers = shared.counts.answers.load(Ordering::SeqCst);
         let busy = Busy::new(&shared);
         let timeout = self.timeout();
@@ -147,6 +147,10 @@ impl Caller {
             Ok(CallAnswer::NoMemory) => Err(Mishap::no_memory(shared.plan.memory)),
             Ok(CallAnswer::Lack(words)) => Err(Mishap::Blameless(format!("its function lacks something: {words}"))),
             Ok(answer) => Ok(answer),
+            // It continues with its program, which may have let go of the stream.
+            Err(_) if shared.plan.code.loader().is_some() => {
+                Err(Mishap::Blameless("the Loader's process, which calls its function, has hung up".to_owned()))
+            }
             Err(Silence::Ended) => {
                 Err(self.child.as_ref().and_then(StepChild::ending).map_or_else(garbage, Mishap::of))
             }
@@ -161,12 +165,16 @@ impl Caller {
     }
 
     /// Starts a child if there is none.
-    fn start_child(&mut self) -> Result<(), Mishap> {
+    fn start_child(&mut self, order: &SuspectOrder) -> Result<(), Mishap> {
         if self.child.is_some() {
             return Ok(());
         }
         let plan = &self.shared.plan;
-        let (child, files) = StepChild::start(plan, plan.memory).map_err(|failure| match failure {
+        let is_withdrawn = || order.is_withdrawn();
+        // A Loader answers when its program asks for a batch.
+        let most = if plan.code.loader().is_some() { Duration::MAX } else { STARTING };
+        let patience = Patience::lasting(most).unless(&is_withdrawn);
+        let (child, files) = StepChild::start(plan, &patience).map_err(|failure| match failure {
             NotStarted::System(words) => {
                 Mishap::Blameless(format!("the process for its function cannot be started: {words}"))
             }

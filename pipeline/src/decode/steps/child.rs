@@ -1,11 +1,13 @@
-//! A child process that calls functions, from the daemon's side: what it is asked, and what it answers.
+//! A child process that calls functions, from the daemon's side: what it is asked, and what it answers. The process of a Loader
+//! takes its place if there are to be no children.
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use forebay_children::{Arena, ChildCommand, ChildProcess, Patience, PythonModule, Silence};
+use forebay_children::{Arena, Channel, ChildCommand, ChildProcess, Patience, PeerProcess, PythonModule, Silence};
 use forebay_printable::printable;
 use serde_json::{Value, json};
 
@@ -40,10 +42,18 @@ pub(super) type FileHashes = BTreeMap<String, String>;
 /// A child that has imported the functions. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct StepChild {
-    process: ChildProcess,
+    process: StepProcess,
     arena: Arena,
     /// It has answered a call before.
     pub has_answered: bool,
+}
+
+/// What calls the functions.
+#[derive(Debug)]
+enum StepProcess {
+    Child(ChildProcess),
+    /// The process of the Loader whose stream it is.
+    Loader(PeerProcess),
 }
 
 /// One call: which function, and of which picture.
@@ -84,23 +94,29 @@ pub(super) enum NotStarted {
 }
 
 impl StepChild {
-    /// Starts a child and waits until it has imported the functions. Gives the hashes of their files.
-    pub(super) fn start(plan: &StepPlan, memory: u64) -> Result<(Self, FileHashes), NotStarted> {
+    /// Starts a child and waits until it has imported the functions. Gives the hashes of their files. A Loader has them already.
+    pub(super) fn start(plan: &StepPlan, patience: &Patience<'_>) -> Result<(Self, FileHashes), NotStarted> {
         let system = |error: io::Error| NotStarted::System(error.to_string());
-        let command = ChildCommand::python(&plan.code.interpreter, NAME, &PROGRAM).envs(ENVIRONMENT);
-        let mut process = command.most_memory(memory).start().map_err(system)?;
+        let mut request = plan.code.begin(&plan.steps, plan.room);
+        let mut process = match plan.code.loader() {
+            Some(socket) => {
+                // A child has the program from its command line.
+                request["program"] = PROGRAM[0].code.into();
+                StepProcess::connect(socket).map_err(system)?
+            }
+            None => StepProcess::start(plan).map_err(system)?,
+        };
         let arena = Arena::new(plan.room * plan.frame as u64).map_err(system)?;
         arena.lend(process.channel()).map_err(system)?;
-        let request = format!("{}\n", plan.code.begin(&plan.steps, plan.room));
-        let patience = Patience::lasting(STARTING);
+        let request = format!("{request}\n");
         let mut child = Self { process, arena, has_answered: false };
-        let told = child.process.channel().send(request.as_bytes(), &patience).and_then(|()| child.frame(&patience));
+        let told = child.process.channel().send(request.as_bytes(), patience).and_then(|()| child.frame(patience));
         match told {
             Ok((b'J', json)) => {
                 let hashes =
                     serde_json::from_slice(&json).map_err(|_| NotStarted::System("it sent no JSON".to_owned()))?;
-                child.finish(&patience).map_err(|silence| NotStarted::System(child.silence_words(silence)))?;
-                tracing::info!(child = child.process.pid().as_raw_pid(), "a child process calls functions in Python");
+                child.finish(patience).map_err(|silence| NotStarted::System(child.silence_words(silence)))?;
+                tracing::info!(process = child.process.pid(), "a process calls functions in Python");
                 Ok((child, hashes))
             }
             Ok((b'I', words)) => Err(NotStarted::Import(words_of(&words))),
@@ -165,7 +181,10 @@ impl StepChild {
 
     /// How it has ended, if it has.
     pub(super) fn ending(&self) -> Option<ExitStatus> {
-        self.process.ending(ENDING)
+        match &self.process {
+            StepProcess::Child(child) => child.ending(ENDING),
+            StepProcess::Loader(_) => None,
+        }
     }
 
     fn frame(&mut self, patience: &Patience<'_>) -> Result<(u8, Vec<u8>), Silence> {
@@ -183,6 +202,32 @@ impl StepChild {
             Silence::Garbage => "it sent something that is no answer".to_owned(),
             Silence::Memory => "the system lacks memory".to_owned(),
         }
+    }
+}
+
+impl StepProcess {
+    fn start(plan: &StepPlan) -> io::Result<Self> {
+        let command = ChildCommand::python(&plan.code.interpreter, NAME, &PROGRAM).envs(ENVIRONMENT);
+        Ok(Self::Child(command.most_memory(plan.memory).start()?))
+    }
+
+    fn connect(socket: &Path) -> io::Result<Self> {
+        PeerProcess::connect(socket).map(Self::Loader)
+    }
+
+    fn channel(&mut self) -> &mut Channel {
+        match self {
+            Self::Child(child) => child.channel(),
+            Self::Loader(loader) => loader.channel(),
+        }
+    }
+
+    fn pid(&self) -> i32 {
+        match self {
+            Self::Child(child) => child.pid(),
+            Self::Loader(loader) => loader.pid(),
+        }
+        .as_raw_pid()
     }
 }
 

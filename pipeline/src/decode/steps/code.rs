@@ -40,6 +40,12 @@ pub enum StepError {
         /// The program.
         program: PathBuf,
     },
+    /// Its functions are to run in the process of a Loader, and there is none.
+    #[error(
+        "python_workers is 0, which only a Loader of its own daemon may have: functions are called in the Loader's process then. \
+         Give at least 1"
+    )]
+    NoLoader,
     /// A service has no folders with modules.
     #[error(
         "transform: the function {function} cannot run: the configuration names no folders of `python` in [sources]. Add the \
@@ -75,6 +81,8 @@ pub(super) struct StepCode {
     path: Vec<PathBuf>,
     /// Below these folders the functions' modules must be. `None`: anywhere.
     folders: Option<Vec<PathBuf>>,
+    /// Where a Loader listens that calls the functions itself.
+    loader: Option<PathBuf>,
 }
 
 impl StepCode {
@@ -87,10 +95,15 @@ impl StepCode {
         settings: &StepSettings,
         readers: &ReaderFolders,
     ) -> Result<Self, StepError> {
-        let StepSettings { interpreter, path, .. } = settings;
+        let StepSettings { workers, interpreter, path, .. } = settings;
+        if *workers == Some(0) {
+            let loader = interpreter.clone().filter(|_| matches!(readers, ReaderFolders::Anywhere));
+            let loader = Some(loader.ok_or(StepError::NoLoader)?);
+            return Ok(Self { interpreter: PathBuf::new(), path: Vec::new(), folders: None, loader });
+        }
         let program = interpreter.clone().unwrap_or_else(|| "python3".into());
         let ReaderFolders::Below(folders) = readers else {
-            return Ok(Self { interpreter: program, path: path.clone(), folders: None });
+            return Ok(Self { interpreter: program, path: path.clone(), folders: None, loader: None });
         };
         let interpreter = match interpreter {
             Some(named) => readers.program(named).ok_or(StepError::Interpreter { program })?,
@@ -104,7 +117,12 @@ impl StepCode {
             return Err(StepError::NoFolder { function: function() });
         }
         let path = path.iter().chain(folders).cloned().collect();
-        Ok(Self { interpreter, path, folders: Some(folders.clone()) })
+        Ok(Self { interpreter, path, folders: Some(folders.clone()), loader: None })
+    }
+
+    /// Where a Loader listens that calls the functions itself. Nothing if children do.
+    pub(super) fn loader(&self) -> Option<&Path> {
+        self.loader.as_deref()
     }
 
     /// The first request to a child, whose pictures have so much room each.

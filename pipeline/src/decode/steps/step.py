@@ -16,13 +16,15 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any, Callable
-
-from forebay_child import ERROR
 
 # The answers to a call: the result is in the arena; an exception; the record is to be left out; a result that is none;
 # something else than the record is at fault; no memory.
 MADE, RAISED, SKIPPED, WRONG, LACK, NO_MEMORY = b"K", b"X", b"S", b"W", b"O", b"N"
+# The answer to a request that fails.
+ERROR = b"E"
 # The answers to the first request: what was imported; why it cannot be.
 IMPORTED, NOT_IMPORTED = b"J", b"I"
 # What a machine lacks, or its storage fails with. The picture is not to blame.
@@ -59,6 +61,11 @@ class Sample:
 
     def __repr__(self) -> str:
         return f"Sample(record={self.record}, epoch={self.epoch}, view={self.view!r}, repeat={self.repeat})"
+
+
+def is_of_user(error: BaseException) -> bool:
+    """Whether an exception is for the caller of a Loader: it ends the program, or a debugger."""
+    return not isinstance(error, Exception) or type(error).__name__ == "BdbQuit"
 
 
 class WrongResultError(Exception):
@@ -127,12 +134,12 @@ def hash_of(name: str) -> str:
 class Step:
     """One function, and what is seeded before each call of it."""
 
-    def __init__(self, step: dict[str, Any], folders: list[str] | None) -> None:
+    def __init__(self, step: dict[str, Any], find: Callable[[str], Any]) -> None:
         self.takes, self.gives = tuple(step["takes"]), tuple(step["gives"])
-        self.function: Callable[..., Any] = found(step["function"], folders)
+        self.function: Callable[..., Any] = find(step["function"])
         if not callable(self.function):
             raise TypeError(f"{step['function']} is a {type(self.function).__name__}, which cannot be called")
-        self.seeded = [found(name, folders) for name in step["seeded"]]
+        self.seeded = [find(name) for name in step["seeded"]]
         unfit = next(
             (name for name, each in zip(step["seeded"], self.seeded) if not hasattr(each, "set_random_seed")), None
         )
@@ -165,17 +172,39 @@ class Step:
         return result
 
 
-class Program:
-    """Imports functions, and calls them."""
+@contextmanager
+def kept_states() -> Iterator[None]:
+    """The generators of this process are afterwards as they were before."""
+    random, numpy, torch = (sys.modules.get(name) for name in ("random", "numpy", "torch"))
+    states = random.getstate(), numpy.random.get_state()
+    of_torch = torch.default_generator.get_state() if hasattr(torch, "default_generator") else None
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        numpy.random.set_state(states[1])
+        if of_torch is not None:
+            torch.default_generator.set_state(of_torch)
 
-    def __init__(self, daemon: Any) -> None:  # noqa: ANN401 - of child.py
-        self.daemon, self.pid = daemon, os.getpid()
+
+class Program:
+    """Imports functions, and calls them.
+
+    Args:
+        daemon: The connection to it: its descriptor `memory`, the time `due`, and the methods `send` and `flush`.
+        given: The functions of a Loader, which calls them in its own process, by their names in the daemon. None in a
+            process that does nothing else.
+    """
+
+    def __init__(self, daemon: Any, given: dict[str, Any] | None = None) -> None:  # noqa: ANN401 - one of two classes
+        self.daemon, self.given, self.pid = daemon, given, os.getpid()
         self.steps: list[Step] = []
 
     def begin(self, steps: list[dict[str, Any]], path: list[str], folders: list[str] | None, room: int) -> None:
         """Imports all functions. A picture has so much room in the arena."""
         try:
-            sys.path[:] = path + [entry for entry in sys.path if entry not in path]
+            if self.given is None:
+                sys.path[:] = path + [entry for entry in sys.path if entry not in path]
             import random  # noqa: F401 - it is seeded
 
             import numpy as np
@@ -184,8 +213,12 @@ class Program:
             self.arena = mmap.mmap(self.daemon.memory, os.fstat(self.daemon.memory).st_size)
             # A process that a function starts by a fork does not have the pictures of later calls.
             self.arena.madvise(mmap.MADV_DONTFORK)
-            self.steps = [Step(step, folders) for step in steps]
-            files = {step["function"]: hash_of(step["function"]) for step in steps}
+            given = self.given or {}
+            self.steps = [
+                Step(step, lambda name: given[name] if name in given else found(name, folders)) for step in steps
+            ]
+            # A Loader may have functions that are in no file.
+            files = {step["function"]: hash_of(step["function"]) for step in steps if self.given is None}
         except BaseException as error:
             self.daemon.send(NOT_IMPORTED, last_lines(error))
         else:
@@ -194,7 +227,12 @@ class Program:
     def call(self, calls: list[dict[str, Any]]) -> None:
         """Calls functions, each with the picture at its place in the arena."""
         for place, call in enumerate(calls):
-            letter, words = self.answer(place, call)
+            try:
+                letter, words = self.answer(place, call)
+            except BaseException:
+                for _repeated in calls[place:]:
+                    self.daemon.send(LACK, b"it was interrupted")
+                raise
             if os.getpid() != self.pid:
                 # A function has forked, and returned in both processes. Only one of them answers.
                 os._exit(0)
@@ -207,17 +245,20 @@ class Program:
         step, sample = self.steps[call["step"]], Sample(*call["sample"], int(call["seed"], 16))
         try:
             picture = self.picture(place, step.takes)
-            result = step.call(picture, sample)
+            with nullcontext() if self.given is None else kept_states():
+                result = step.call(picture, sample)
             if result is not None or step.gives != step.takes:
                 self.keep(place, step, result)
         except WrongResultError as error:
             return WRONG, str(error).encode(errors="replace")
-        except MemoryError as error:
-            return NO_MEMORY, last_lines(error)
-        except OSError as error:
-            letter = LACK if error.errno in LACKS else NO_MEMORY if error.errno == errno.ENOMEM else RAISED
-            return letter, told(error) if letter == RAISED else last_lines(error)
         except BaseException as error:
+            if self.given is not None and is_of_user(error):
+                raise
+            number = error.errno if isinstance(error, OSError) else None
+            if self.given is None and (isinstance(error, MemoryError) or number == errno.ENOMEM):
+                return NO_MEMORY, last_lines(error)
+            if number in LACKS:
+                return LACK, last_lines(error)
             if is_ours(error, "Skip"):
                 return SKIPPED, " ".join(str(error).split()).encode(errors="replace")[:EXCEPTION]
             if is_ours(error, "Outage"):

@@ -11,6 +11,8 @@ from forebay.errors import SettingsError
 
 __all__ = ["name_of"]
 
+_OR_HERE = ", or give the Loader python_workers=0: this process calls it then"
+
 
 def name_of(function: Callable[..., Any]) -> str:
     """A function as "module:name".
@@ -22,7 +24,7 @@ def name_of(function: Callable[..., Any]) -> str:
     if not (isinstance(module, str) and isinstance(name, str)):
         raise SettingsError(
             f"transform: {function!r} has no name of its own, so no other process can import it. Give the name of a "
-            'variable that has it, such as "my_steps:augment"'
+            'variable that has it, such as "my_steps:augment"' + _OR_HERE
         )
     try:
         known = reduce(getattr, name.split("."), sys.modules[module])
@@ -32,6 +34,7 @@ def name_of(function: Callable[..., Any]) -> str:
         raise SettingsError(
             f"transform: no other process can import {name} of {module}: it is a lambda, a function inside another "
             "one, a method of an object, or its name has something else by now. Define a function of a module"
+            + _OR_HERE
         )
     return f"{_of_script(name) if module == '__main__' else module}:{name}"
 
@@ -46,7 +49,7 @@ def _of_script(name: str) -> str:
     if file is None or file.startswith("<"):
         raise SettingsError(
             f"transform: no other process can import {name}, which was defined in a notebook or an interactive Python. "
-            "Define it in a module, such as a file my_steps.py in the working folder"
+            "Define it in a module, such as a file my_steps.py in the working folder" + _OR_HERE
         )
     folder, base = os.path.split(os.path.abspath(file))
     module, suffix = os.path.splitext(base)
@@ -54,6 +57,6 @@ def _of_script(name: str) -> str:
         raise SettingsError(
             f"transform: no other process can import {name} of the script {file}: its name is no name of a module, "
             "or its folder is not in sys.path. Define the function in a module, such as a file my_steps.py beside the "
-            "script"
+            "script" + _OR_HERE
         )
     return module

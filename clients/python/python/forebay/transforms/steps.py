@@ -26,7 +26,8 @@ class Python(Transform):
     Args:
         function: The function, as "module:name"; or the function itself, whose module and name are used. One of the
             script is imported from the script's file. So what makes the Loader must be below
-            `if __name__ == "__main__":` there.
+            `if __name__ == "__main__":` there. With `python_workers=0`, a Loader calls it in its own process: then it
+            may be any object that can be called.
         output: Height and width of its results; one number means a square. If None, they have the size of the pictures
             that it gets.
         seeded: Objects with generators of their own, as "module:name". `set_random_seed` of each is called before each
