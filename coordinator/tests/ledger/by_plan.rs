@@ -129,7 +129,7 @@ fn rule_22_what_others_have_of_a_dynamic_epoch_may_still_fill_a_batch() {
 /// A job in lockstep that leaves its last step out.
 fn job<'a>(scene: &'a Scene, run: &str, records: u64, world_size: u32) -> Job<'a> {
     let policies = Some(dropping(GLOBAL_BATCH / u64::from(world_size)));
-    let rank = |rank| open_with(scene, run, &in_lockstep(records, rank, world_size), policies).unwrap();
+    let rank = |rank| open_with(scene, run, &in_lockstep(records, rank, world_size), policies.clone()).unwrap();
     Job { scene, ranks: (0..world_size).map(rank).collect() }
 }
 

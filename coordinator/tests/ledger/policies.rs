@@ -2,7 +2,7 @@
 
 use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
-    AckRequest, OpenRequest, PictureLimits, Policies,
+    AckRequest, FunctionFile, OpenRequest, PictureLimits, Policies,
     acquire_reply::Answer,
     policies::{LastBatch, OnError},
 };
@@ -86,6 +86,28 @@ fn rule_41_nodes_agree_on_batch_size_and_on_each_limit_that_decides_whether_a_pi
     open(&scene, "two", 1, 2, with(8, Some(limits))).unwrap();
     // A daemon of an older version says nothing of them.
     open(&scene, "three", 1, 2, plain()).unwrap();
+}
+
+#[test]
+fn rule_59_nodes_with_other_files_of_a_function_are_refused_by_its_name_also_after_a_restart() {
+    let file = |function: &str, sum: &str| FunctionFile { function: function.to_owned(), sha256: sum.repeat(64) };
+    let with = |functions: &[FunctionFile]| Policies { functions: functions.to_vec(), ..plain() };
+    let mut scene = Scene::new(spec(40), 10, 2);
+    open(&scene, "one", 1, 2, with(&[file("a:b", "1")])).unwrap();
+    let refused = |scene: &Scene| {
+        let said = open(scene, "two", 1, 2, with(&[file("c:d", "3"), file("a:b", "2")])).unwrap_err();
+        assert!(said.contains("a:b in a file with the SHA-256 sum \"111111111111\" on node \"one\""), "{said}");
+        assert!(said.contains("asks for the function a:b in a file with the SHA-256 sum \"222222222222\"."), "{said}");
+    };
+    refused(&scene);
+    // Other transforms may differ, and what one node said is remembered while another one speaks.
+    open(&scene, "three", 1, 2, with(&[file("c:d", "4")])).unwrap();
+    open(&scene, "four", 1, 2, plain()).unwrap();
+    let said = open(&scene, "two", 1, 2, with(&[file("a:b", "1"), file("c:d", "3")])).unwrap_err();
+    assert!(said.contains("c:d") && !said.contains("a:b"), "{said}");
+    scene.restart();
+    let said = open(&scene, "two", 1, 2, with(&[file("a:b", "2")])).unwrap_err();
+    assert!(said.contains("a:b"), "{said}");
 }
 
 #[test]

@@ -8,8 +8,8 @@ use forebay_proto::v1::{AttendReply, AttendRequest, Caller, Cause, OpenRequest, 
 use prost::Message;
 
 use super::Ledger;
-use super::version;
 use super::workers::Worker;
+use super::{policies, version};
 use crate::error::LedgerError;
 
 /// How long a worker must be silent before it may be gone, in milliseconds: then its name may be taken under another boot,
@@ -73,7 +73,8 @@ impl Ledger {
         let (asks, reads): (Vec<_>, Vec<_>) = differences.into_iter().unzip();
         Err(LedgerError::SpecMismatch(format!(
             "Stream {:?} has {} on node {other:?}, and node {:?} asks for {}. Give all nodes of a run the same epochs, \
-             last_batch_policy, on_error, max_failures and batch_size, and the same limits of pictures. To change them, end the stream on the other nodes first.",
+             last_batch_policy, on_error, max_failures and batch_size, the same limits of pictures, and the same files of functions in \
+             Python. To change them, end the stream on the other nodes first.",
             request.stream,
             reads.join(" and "),
             request.worker,
@@ -93,20 +94,16 @@ impl Ledger {
             self.forget_others(&request.worker, Cause::LeaseExpired);
         }
         let is_alone = self.living_beside(&request.worker, now).is_none();
-        let policies = match (request.policies, self.terms.policies()) {
-            // A daemon of an older version does not report everything that the others have agreed on.
-            (Some(asked), Some(kept)) if !is_alone => {
-                let batch_size = if asked.batch_size > 0 { asked.batch_size } else { kept.batch_size };
-                Some(Policies { batch_size, limits: asked.limits.or(kept.limits), ..asked })
-            }
-            (asked, kept) => asked.or_else(|| kept.copied()),
+        let policies = match (&request.policies, self.terms.policies()) {
+            (Some(asked), Some(kept)) if !is_alone => Some(policies::joined(asked, kept)),
+            (asked, kept) => asked.as_ref().or(kept).cloned(),
         };
         self.set_terms(request.epochs, policies);
     }
 
     /// Changes the total number of epochs, which is no part of the spec.
     pub(crate) fn set_epochs(&mut self, epochs: u64) {
-        self.set_terms(epochs, self.terms.policies().copied());
+        self.set_terms(epochs, self.terms.policies().cloned());
     }
 
     fn set_terms(&mut self, epochs: u64, policies: Option<Policies>) {

@@ -2,9 +2,12 @@
 //! epoch's end and bad records (semantics rule 41).
 
 use forebay_proto::v1::{
-    PictureLimits, Policies,
+    FunctionFile, PictureLimits, Policies,
     policies::{LastBatch, OnError},
 };
+
+/// Digits of a sum that are shown.
+const SHOWN: usize = 12;
 
 /// Each policy that is asked for, with the one that is kept.
 pub(super) fn compared(asked: &Policies, kept: &Policies) -> Vec<(String, String)> {
@@ -20,7 +23,21 @@ pub(super) fn compared(asked: &Policies, kept: &Policies) -> Vec<(String, String
     if let (Some(asked), Some(kept)) = (&asked.limits, &kept.limits) {
         all.extend(limits(asked).into_iter().zip(limits(kept)));
     }
+    // Nodes may have other transforms, but not another function of the same name.
+    for asked in &asked.functions {
+        let kept = kept.functions.iter().filter(|kept| kept.function == asked.function);
+        all.extend(kept.map(|kept| (file(asked), file(kept))));
+    }
     all
+}
+
+/// What is agreed on when a worker asks for this beside others that have agreed on the rest.
+pub(super) fn joined(asked: &Policies, kept: &Policies) -> Policies {
+    // A daemon of an older version does not report everything.
+    let batch_size = if asked.batch_size > 0 { asked.batch_size } else { kept.batch_size };
+    let is_new = |kept: &&FunctionFile| asked.functions.iter().all(|asked| asked.function != kept.function);
+    let functions = asked.functions.iter().chain(kept.functions.iter().filter(is_new)).cloned().collect();
+    Policies { batch_size, limits: asked.limits.or(kept.limits), functions, ..*asked }
 }
 
 /// How many epochs a run has.
@@ -54,6 +71,13 @@ fn max_failures(policies: &Policies) -> String {
 
 fn batch_size(policies: &Policies) -> String {
     format!("batch_size = {}", policies.batch_size)
+}
+
+/// The file of a function, as much of it as tells files apart.
+fn file(file: &FunctionFile) -> String {
+    let FunctionFile { function, sha256 } = file;
+    let sum = sha256.get(..SHOWN).unwrap_or(sha256);
+    format!("the function {function} in a file with the SHA-256 sum {sum:?}")
 }
 
 /// Each limit that decides whether a picture is good, by the name of its setting.

@@ -66,7 +66,7 @@ impl Terms {
 
     /// From the head of a stored ledger.
     pub(super) fn load(plan: Plan, head: &StoredHead, times: Times) -> Self {
-        Self { policies: head.policies, ..Self::of(plan, head.lease_size, head.epochs, times) }
+        Self { policies: head.policies.clone(), ..Self::of(plan, head.lease_size, head.epochs, times) }
     }
 
     /// Takes in the summary that was stored.
@@ -76,7 +76,7 @@ impl Terms {
 
     pub(super) fn fill_head(&self, head: &mut StoredHead) {
         head.spec = Some(self.plan.spec().clone());
-        (head.lease_size, head.epochs, head.policies) = (self.lease_size, self.epochs, self.policies);
+        (head.lease_size, head.epochs, head.policies) = (self.lease_size, self.epochs, self.policies.clone());
     }
 
     pub(super) fn write_changes(&mut self, documents: &mut DocumentWriter<'_>) {
@@ -153,7 +153,7 @@ impl Terms {
 
     /// Takes other epochs and policies. Answers whether they differ from those that were.
     pub(super) fn agree_on(&mut self, epochs: u64, policies: Option<Policies>) -> bool {
-        let differ = (self.epochs, self.policies) != (epochs, policies);
+        let differ = (self.epochs, &self.policies) != (epochs, &policies);
         if differ {
             (self.epochs, self.policies) = (epochs, policies);
             self.revision.rise();
@@ -195,7 +195,7 @@ impl Terms {
     /// How a shard or a rank makes batches, if it drops what fills none.
     fn batching_that_drops(&self) -> Option<Batching> {
         self.plan.part()?;
-        let policies = self.policies.filter(|_| self.drops())?;
+        let policies = self.policies.as_ref().filter(|_| self.drops())?;
         let of_rank = self.plan.spec().lockstep.map(|rank| RankPositions::new(rank, self.plan.positions()).batch());
         let batch_size = of_rank.unwrap_or(policies.batch_size);
         let batching = Batching { batch_size, policy: LastBatchPolicy::Drop, pad_last_batch: false };
@@ -204,12 +204,12 @@ impl Terms {
 
     /// The places of a batch of a dynamic stream that drops what fills none: all its daemons have agreed on them.
     pub(super) fn smallest_batch(&self) -> Option<u64> {
-        let policies = self.policies.filter(|_| self.drops() && self.is_shared())?;
+        let policies = self.policies.as_ref().filter(|_| self.drops() && self.is_shared())?;
         Some(policies.batch_size).filter(|batch| *batch > 0)
     }
 
     /// Whether what fills no batch at the end of an epoch is dropped.
     pub(super) fn drops(&self) -> bool {
-        self.policies.is_some_and(|policies| policies.last_batch() == LastBatch::Drop)
+        self.policies.as_ref().is_some_and(|policies| policies.last_batch() == LastBatch::Drop)
     }
 }

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use forebay_children::Patience;
 use forebay_pixels::{Fault, KeptPicture, Origin, PythonStep, Recipe};
+use forebay_proto::v1::FunctionFile;
 use forebay_sources::ReaderFolders;
 use parking_lot::{Condvar, Mutex, RwLock};
 
@@ -162,6 +163,15 @@ impl Steps {
             started.map_err(|error| StepError::Start(error.to_string()))?;
         }
         Ok(Some(Arc::new(steps)))
+    }
+
+    /// What nodes of a run compare: the files of the functions. None if a Loader calls them.
+    pub(crate) fn files(&self) -> Vec<FunctionFile> {
+        let file = |(function, sha256): (&String, &String)| FunctionFile {
+            function: function.clone(),
+            sha256: sha256.clone(),
+        };
+        self.shared.files.iter().map(file).collect()
     }
 
     /// What is done with a picture before the first function.

@@ -9,7 +9,7 @@ use forebay_ledger_client::{CallError, Handle};
 use forebay_pixels::{Dtype, Layout, Mosaics, Recipe, View};
 use forebay_plan::LastBatchPolicy;
 use forebay_proto::LEDGER_VERSION;
-use forebay_proto::v1::{LastHolder, OpenRequest, WorkerProcess};
+use forebay_proto::v1::{FunctionFile, LastHolder, OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use forebay_sources::{ReaderFolders, Source};
 
@@ -109,7 +109,8 @@ impl Opening {
         // Seek points may use what the cache and the ring have left.
         let seek = self.shared.seek(source.as_ref(), &self.settings);
         let dataset = Dataset::new(name.clone(), Arc::clone(source), plan, (cache, seek), (recipe, targets));
-        let request = self.request(order, incarnation::fresh()?);
+        let functions = steps.as_ref().map(|steps| steps.files()).unwrap_or_default();
+        let request = self.request(order, incarnation::fresh()?, functions);
         let LedgerAccess { coordinator, node } = self.ledger.clone();
         let opened = Delivery::open(coordinator.clone(), request.clone(), self.terms()).await;
         let (delivery, ends) = match opened {
@@ -183,7 +184,7 @@ impl Opening {
     /// The children that call the recipe's functions in Python. Importing them may take its time.
     async fn steps(&self, recipe: &Recipe, is_in_gpu: bool) -> Result<Option<Arc<Steps>>, StreamError> {
         let Some(function) = recipe.python().next().map(|(_, python)| python.function.clone()) else { return Ok(None) };
-        if self.ledger.coordinator.is_remote() {
+        if self.ledger.coordinator.is_remote() && self.identity.part.is_some() {
             return Err(StepError::Shared { function }.into());
         }
         if is_in_gpu {
@@ -255,7 +256,8 @@ impl Opening {
 
     /// The ledger must distinguish each opening from the one before. The leases of the earlier opening are returned, and
     /// its commands have numbers of their own. One incarnation of the daemon may open the ledger more than once.
-    fn request(&self, order: StreamOrder, incarnation: u64) -> OpenRequest {
+    fn request(&self, order: StreamOrder, incarnation: u64, functions: Vec<FunctionFile>) -> OpenRequest {
+        let limits = self.shared.pool.limits();
         OpenRequest {
             run: self.identity.run.clone(),
             stream: self.identity.stream.clone(),
@@ -268,7 +270,7 @@ impl Opening {
             epochs: self.settings.epochs.unwrap_or(0),
             replaces: Some(0),
             process: self.ledger.node.process.clone(),
-            policies: Some(policies::of(&self.settings, self.dataset.source.len(), self.shared.pool.limits())),
+            policies: Some(policies::of(&self.settings, self.dataset.source.len(), limits, functions)),
             names_trainers: true,
             ledger_version: LEDGER_VERSION,
         }

@@ -5,14 +5,15 @@ use std::time::Duration;
 use forebay_pixels::Limits;
 use forebay_plan::LastBatchPolicy;
 use forebay_proto::v1::{
-    PictureLimits, Policies,
+    FunctionFile, PictureLimits, Policies,
     policies::{LastBatch, OnError},
 };
 
 use crate::settings::{self, MaxFailures, StreamSettings};
 
-/// The policies of a stream over a dataset with so many records, whose pictures are decoded within these limits.
-pub(super) fn of(settings: &StreamSettings, records: u64, decoding: &Limits) -> Policies {
+/// The policies of a stream over a dataset with so many records, whose pictures are decoded within these limits, and made by these
+/// functions in Python.
+pub(super) fn of(settings: &StreamSettings, records: u64, decoding: &Limits, functions: Vec<FunctionFile>) -> Policies {
     let last_batch = match settings.last_batch_policy {
         LastBatchPolicy::Partial => LastBatch::Partial,
         LastBatchPolicy::Fill => LastBatch::Fill,
@@ -38,6 +39,7 @@ pub(super) fn of(settings: &StreamSettings, records: u64, decoding: &Limits) -> 
         max_failures,
         batch_size: settings.batch_size.into(),
         limits: Some(limits),
+        functions,
     }
 }
 

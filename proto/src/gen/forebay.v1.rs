@@ -200,7 +200,7 @@ pub struct OpenRequest {
 }
 /// How the workers of a ledger treat an epoch's end and bad records (semantics rule 41).
 #[allow(clippy::all)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Policies {
     #[prost(enumeration = "policies::LastBatch", tag = "1")]
     pub last_batch: i32,
@@ -215,6 +215,9 @@ pub struct Policies {
     /// What decides beside its content whether a picture is good. Left out: not said.
     #[prost(message, optional, tag = "5")]
     pub limits: ::core::option::Option<PictureLimits>,
+    /// The files of the functions in Python that the stream's transforms have.
+    #[prost(message, repeated, tag = "6")]
+    pub functions: ::prost::alloc::vec::Vec<FunctionFile>,
 }
 /// Nested message and enum types in `Policies`.
 pub mod policies {
@@ -304,6 +307,17 @@ pub mod policies {
             }
         }
     }
+}
+/// What a function in Python is: the file that it is in. Nodes with another file would make other pixels.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FunctionFile {
+    /// "module:name".
+    #[prost(string, tag = "1")]
+    pub function: ::prost::alloc::string::String,
+    /// Of the file, in hexadecimal digits. Empty for a module that is no file.
+    #[prost(string, tag = "2")]
+    pub sha256: ::prost::alloc::string::String,
 }
 /// Limits of a record. Nodes with other ones would quarantine records by who leases them.
 #[allow(clippy::all)]

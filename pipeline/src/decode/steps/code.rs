@@ -21,10 +21,11 @@ pub enum StepError {
         /// The function.
         function: String,
     },
-    /// Several nodes may share its ledger.
+    /// Several nodes have shards or ranks of its run, and each of these has a ledger of its own.
     #[error(
-        "transform: the function {function} cannot run in a stream whose ledger is at a coordinator: nothing would notice that \
-         nodes have different files of it. Leave out [coordinator] endpoint in this daemon's configuration"
+        "transform: the function {function} cannot run in a shard or a rank of a run whose ledgers are at a coordinator: nothing \
+         would notice that nodes have different files of it. Leave out num_shards and assignment, so that the nodes share one \
+         ledger; or leave out [coordinator] endpoint in this daemon's configuration"
     )]
     Shared {
         /// The function.
