@@ -58,7 +58,7 @@ test-torch: deps ## PyTorch, Lightning, Accelerate, timm, matplotlib: installs t
 	@.venv/bin/python scripts/test.py wheel torch
 
 originals: deps ## Beside the original libraries: torchvision, Pillow, Lightning, Accelerate, Trainer, readers; installs them into .venv
-	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision lightning accelerate transformers
+	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision lightning accelerate transformers albumentations==2.0.8 kornia
 	@.venv/bin/python scripts/test.py wheel originals
 
 test-tf: deps ## TensorFlow: installs it into target/tensorflow, which takes 1.6 GB, and runs its tests
