@@ -1,10 +1,8 @@
 """Steps in Python: functions of users, which children of the daemon call with each picture (semantics rule 59)."""
 
 import hashlib
-import json
 import os
 import signal
-import subprocess
 import textwrap
 
 import forebay
@@ -361,23 +359,6 @@ def test_rule_59_a_function_that_cannot_be_imported_is_refused_with_its_tracebac
     assert all(word in str(error.value) for word in words), str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("steps", "words"),
-    [
-        ([transforms.Resize(20), transforms.Python("a:b")], "needs pictures of one size"),
-        ([transforms.RandomApply([transforms.Python("a:b")])], "in the list of the stream itself"),
-        ([transforms.Mosaic(16), transforms.Python("a:b")], "cannot follow mosaic"),
-        ([*BEFORE, transforms.Normalize([0.0] * 3, [1.0] * 3), transforms.Python("a:b")], "must be the last"),
-        ([*BEFORE, transforms.Python("augment")], 'must be "module:name"'),
-        ([*BEFORE, transforms.Python("a:b", output=0)], "output is 0 x 0"),
-    ],
-)
-def test_a_place_or_a_value_that_a_function_cannot_have_is_refused_by_name(jpegs, steps, words):
-    with pytest.raises(forebay.SettingsError) as error:
-        forebay.Loader(jpegs, batch_size=4, transform=steps, dtype="float32")
-    assert words in str(error.value), str(error.value)
-
-
 def test_a_view_has_no_function_but_may_be_beside_one(jpegs, module):
     name = module("def inverted(picture, sample):\n    return 255 - picture\n")
     steps = [*BEFORE, transforms.Python(f"{name}:inverted")]
@@ -389,20 +370,6 @@ def test_a_view_has_no_function_but_may_be_beside_one(jpegs, module):
         with forebay.Loader(jpegs, batch_size=4, epochs=1, transform=given, views=views, seed=2) as loader:
             local.append([batch.local.tobytes() for batch in loader])
     assert local[0] == local[1]
-
-
-def test_a_function_is_called_by_a_loader_alone():
-    step = transforms.Python("my_steps:augment")
-    with pytest.raises(ValueError, match="only a Loader can carry it out"):
-        transforms.Compose([*BEFORE, step])
-    with pytest.raises(ValueError, match="only a Loader can carry it out"):
-        step(np.zeros((4, 4, 3), np.uint8))
-
-
-def test_a_process_that_calls_functions_has_no_loader(jpegs, monkeypatch):
-    monkeypatch.setenv("FOREBAY_CHILD", "1")
-    with pytest.raises(forebay.AttachError, match='below `if __name__ == "__main__":`'):
-        forebay.Loader(jpegs, batch_size=4, size=8)
 
 
 def test_rule_59_a_file_that_changes_is_not_mixed_with_the_one_that_the_stream_began_with(pictures, module):
@@ -420,14 +387,3 @@ def test_rule_59_a_file_that_changes_is_not_mixed_with_the_one_that_the_stream_b
             marks.extend({int(mark) for mark in np.unique(batch.images)} for batch in loader)
         assert all(mark == {1} for mark in marks)
     assert {tuple(picture[0, 0]) for picture in images(source, steps).values()} == {(2, 2, 2)}
-
-
-def test_replay_and_preview_say_that_a_function_runs_in_a_stream_alone(binary, jpegs):
-    table = [*(step.to_settings() for step in BEFORE), {"python": {"function": "a:b"}}]
-    text = json.dumps(table).replace('": ', '" = ')
-    for command in (["replay", "--record", "1", "--epoch", "0"], ["preview"]):
-        told = subprocess.run(
-            [binary, command[0], jpegs, "--set", f"transform={text}", *command[1:]], capture_output=True, text=True
-        )
-        assert told.returncode != 0
-        assert "a:b" in told.stderr, told.stderr

@@ -1,0 +1,55 @@
+"""Where a list of transforms, or a command, has no function in Python (semantics rule 59)."""
+
+import json
+import subprocess
+
+import forebay
+import numpy as np
+import pytest
+from forebay import transforms
+
+pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+
+BEFORE = [transforms.RandomResizedCrop(16), transforms.RandomHorizontalFlip()]
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ([transforms.Resize(20), transforms.Python("a:b")], "needs pictures of one size"),
+        ([transforms.RandomApply([transforms.Python("a:b")])], "in the list of the stream itself"),
+        ([transforms.Mosaic(16), transforms.Python("a:b")], "cannot follow mosaic"),
+        ([*BEFORE, transforms.Normalize([0.0] * 3, [1.0] * 3), transforms.Python("a:b")], "must be the last"),
+        ([*BEFORE, transforms.Python("augment")], 'must be "module:name"'),
+        ([*BEFORE, transforms.Python("a:b", output=0)], "output is 0 x 0"),
+    ],
+)
+def test_a_place_or_a_value_that_a_function_cannot_have_is_refused_by_name(jpegs, steps, words):
+    with pytest.raises(forebay.SettingsError) as error:
+        forebay.Loader(jpegs, batch_size=4, transform=steps, dtype="float32")
+    assert words in str(error.value), str(error.value)
+
+
+def test_a_function_is_called_by_a_loader_alone():
+    step = transforms.Python("my_steps:augment")
+    with pytest.raises(ValueError, match="only a Loader can carry it out"):
+        transforms.Compose([*BEFORE, step])
+    with pytest.raises(ValueError, match="only a Loader can carry it out"):
+        step(np.zeros((4, 4, 3), np.uint8))
+
+
+def test_a_process_that_calls_functions_has_no_loader(jpegs, monkeypatch):
+    monkeypatch.setenv("FOREBAY_CHILD", "1")
+    with pytest.raises(forebay.AttachError, match='below `if __name__ == "__main__":`'):
+        forebay.Loader(jpegs, batch_size=4, size=8)
+
+
+def test_replay_and_preview_say_that_a_function_runs_in_a_stream_alone(binary, jpegs):
+    table = [*(step.to_settings() for step in BEFORE), {"python": {"function": "a:b"}}]
+    text = json.dumps(table).replace('": ', '" = ')
+    for command in (["replay", "--record", "1", "--epoch", "0"], ["preview"]):
+        told = subprocess.run(
+            [binary, command[0], jpegs, "--set", f"transform={text}", *command[1:]], capture_output=True, text=True
+        )
+        assert told.returncode != 0
+        assert "a:b" in told.stderr, told.stderr
