@@ -6,6 +6,7 @@
 //! returned.
 
 pub(crate) mod batcher;
+mod beside;
 pub(crate) mod draft;
 pub(crate) mod finish;
 mod form;

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use forebay_columns::Value;
 use forebay_pixels::Origin;
 use forebay_proto::Turn;
 use forebay_ring::{Claim, SlotMut};
 
 use crate::mosaic::Partners;
 use crate::record::{BadRecord, Position};
+use crate::returned::Returned;
 
 /// A settled batch, ready to be published.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,8 @@ pub(crate) struct BatchMetadata {
     pub places: MetadataPlaces,
     /// What is beside the pictures of places in a mosaic.
     pub partners: BTreeMap<u32, Box<Partners>>,
+    /// What functions in Python have returned beside the pictures of places.
+    pub returned: BTreeMap<u32, Box<Returned>>,
     /// What the batch answers for: its own places in their order, then bare claims.
     pub claims: Vec<Claim>,
     /// What is wrong with the records of bare claims that have one.
@@ -86,6 +90,22 @@ impl MetadataPlaces {
 }
 
 impl BatchMetadata {
+    /// What functions have returned for the picture of a place in this column of the dataset, if they have.
+    pub(crate) fn returned(&self, place: usize, column: usize) -> Option<Value<'_>> {
+        let place = u32::try_from(place).ok()?;
+        Some(self.returned.get(&place)?.values.get(column)?.as_ref()?.value())
+    }
+
+    /// Takes what functions have returned. A label takes the place of the dataset's.
+    pub(crate) fn set_returned(&mut self, returned: BTreeMap<u32, Box<Returned>>) {
+        for (place, returned) in &returned {
+            if let (Some(own), Some(label)) = (self.places.labels.get_mut(*place as usize), returned.label) {
+                *own = label;
+            }
+        }
+        self.returned = returned;
+    }
+
     /// Lengthens the last claim, or adds one.
     pub(crate) fn claim(&mut self, position: Position, make: impl Fn(u64, u64, u32) -> Claim) {
         let one = make(position.lease, position.offset, 1);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use forebay_columns::{ColumnMut, Field, Full, Role, Schema, Table, ValueBuf};
+use forebay_columns::{ColumnMut, Field, Full, Role, Schema, Table, Value, ValueBuf};
 use forebay_pixels::{Annotated, Draw, Mosaics, Origin, Plan, PointMap, Recipe};
 use thiserror::Error;
 
@@ -105,7 +105,7 @@ impl Follower {
     }
 
     /// Copies what a record has in the column, where it is in the result.
-    fn copy(
+    pub(crate) fn copy(
         self,
         (table, record): (&Table, usize),
         maps: &PictureMaps,
@@ -128,10 +128,7 @@ impl Follower {
         let field = &table.schema().fields()[column];
         copy.copy(&table.value(column, record), &field.column_type, shown);
         maps.follow(role, copy);
-        // In a mirrored picture, what was a left hand is a right one.
-        if role.is_of_keypoints() && maps.of(role).is_mirrored() {
-            exchange(field, partners, copy);
-        }
+        maps.exchange(field, role, partners, copy);
     }
 }
 
@@ -154,8 +151,18 @@ fn exchange(field: &Field, partners: &[usize], copy: &mut ValueBuf) {
     });
 }
 
+/// The role of the same places, counted in pixels.
+fn in_pixels(role: Role) -> Role {
+    match role {
+        Role::FractionBoxes => Role::Boxes,
+        Role::FractionPoints => Role::Points,
+        Role::FractionKeypoints => Role::Keypoints,
+        other => other,
+    }
+}
+
 /// For each keypoint up to the last one of these pairs, the number of the one that takes its place.
-fn partners(pairs: &[[u32; 2]]) -> Vec<usize> {
+pub(crate) fn flip_partners(pairs: &[[u32; 2]]) -> Vec<usize> {
     let count = pairs.as_flattened().iter().map(|number| *number as usize + 1).max().unwrap_or(0);
     let mut partners: Vec<usize> = (0..count).collect();
     for pair in pairs {
@@ -199,6 +206,29 @@ impl PictureMaps {
         }
     }
 
+    /// In a mirrored picture, what was a left hand is a right one.
+    fn exchange(&self, field: &Field, role: Role, partners: &[usize], copy: &mut ValueBuf) {
+        if role.is_of_keypoints() && self.of(role).is_mirrored() {
+            exchange(field, partners, copy);
+        }
+    }
+
+    /// Which of these boxes are shown, whose numbers are pixels.
+    pub(crate) fn shown(&self, boxes: &Value<'_>, least_visible: f64) -> Vec<bool> {
+        let is_shown = |bytes: &[u8; 16]| {
+            let visible = self.pixels.xyxy(corners(bytes)).visible;
+            visible > 0.0 && visible >= least_visible
+        };
+        boxes.bytes().as_chunks().0.iter().map(is_shown).collect()
+    }
+
+    /// Moves a value of this column, whose numbers are pixels, to where it is in the result.
+    pub(crate) fn carry(&self, field: &Field, partners: &[usize], value: &mut ValueBuf) {
+        let role = in_pixels(field.role);
+        self.follow(role, value);
+        self.exchange(field, role, partners, value);
+    }
+
     /// The map for what a column has.
     fn of(&self, role: Role) -> &PointMap {
         let [pixels, fractions] = match &self.keypoints {
@@ -213,7 +243,7 @@ impl Follow {
     /// No batch yet.
     pub(crate) fn new(settings: FollowSettings) -> Self {
         let mosaics = Mosaics::of(&settings.recipe);
-        let partners = partners(settings.recipe.flip_pairs());
+        let partners = flip_partners(settings.recipe.flip_pairs());
         let (plan, copy, further) = (Plan::default(), ValueBuf::default(), ValueBuf::default());
         Self { settings, maps: Vec::new(), mosaics, beside: BTreeMap::new(), partners, plan, copy, further }
     }

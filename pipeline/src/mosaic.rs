@@ -1,12 +1,10 @@
 //! What is read for a mosaic: the content of the record whose place it is, and that of its partners.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use forebay_pixels::{Draw, Mosaics, Origin, PARTNERS};
 use forebay_sources::{ReadError, ReadErrorKind, Retry, Source};
 
-use crate::place::At;
 use crate::record::{EpochTurn, FailedRead};
 
 /// Reads records with their partners.
@@ -35,32 +33,6 @@ pub(crate) struct PartnerContent {
 
 /// The pictures beside the own one in a mosaic. For each that the result shows: its record, and what it was made of.
 pub(crate) type Partners = [Option<(u64, Origin)>; PARTNERS];
-
-/// The partners of all places with a mosaic, until their batch is settled.
-#[derive(Debug, Default)]
-pub(crate) struct PlacePartners(BTreeMap<At, Box<Partners>>);
-
-impl PlacePartners {
-    /// Notes what is beside the picture of a place.
-    pub(crate) fn set(&mut self, at: At, partners: Option<Box<Partners>>) {
-        match partners {
-            Some(partners) => self.0.insert(at, partners),
-            None => self.0.remove(&at),
-        };
-    }
-
-    /// One place becomes a copy of another one.
-    pub(crate) fn copy(&mut self, from: At, to: At) {
-        self.set(to, self.0.get(&from).cloned());
-    }
-
-    /// Takes out the partners of a batch, by their places.
-    pub(crate) fn take(&mut self, batch: u64) -> BTreeMap<u32, Box<Partners>> {
-        let mut of_batch = self.0.split_off(&(batch, 0));
-        self.0.append(&mut of_batch.split_off(&(batch + 1, 0)));
-        of_batch.into_iter().map(|((_, place), partners)| (place, partners)).collect()
-    }
-}
 
 impl MosaicReads {
     pub(crate) fn new(mosaics: Arc<Mosaics>, seed: u64) -> Self {

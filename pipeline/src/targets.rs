@@ -12,6 +12,7 @@ use crate::batch_metadata::{BatchMetadata, MixedLabels};
 use crate::decode::masks::{self, MaskTarget, Masks};
 use crate::decode::views::Views;
 use crate::follow::{Follow, FollowSettings, Follower};
+use crate::step_columns::StepColumns;
 
 /// Which columns of a dataset a stream's batches have.
 #[derive(Clone, Debug)]
@@ -188,6 +189,13 @@ impl Targets {
         of_table.chain(std::iter::repeat(Room::default())).take(self.schema.len()).collect()
     }
 
+    /// What functions in Python get of them, and return.
+    pub(crate) fn of_steps(&self, settings: FollowSettings) -> StepColumns {
+        let table = self.source.targets();
+        let columns: Vec<_> = self.columns.iter().map(|&column| (column, Follower::of(table, column))).collect();
+        StepColumns::new(Arc::clone(&self.source), columns, self.rooms(), settings)
+    }
+
     /// What writes them into batches of pictures that go through this.
     pub(crate) fn writer(&self, settings: FollowSettings) -> TargetWriter {
         let table = self.source.targets();
@@ -224,12 +232,15 @@ impl TargetWriter {
             let mut written = frame.column(number);
             for place in 0..batch {
                 let record = metadata.places.records.get(place).and_then(|&record| usize::try_from(record).ok());
-                let pushed = match (record, follower.zip(follow.as_mut())) {
-                    (Some(record), Some((follower, follow))) => {
+                let returned = record.and_then(|_| metadata.returned(place, number));
+                let pushed = match (returned, record, follower.zip(follow.as_mut())) {
+                    (Some(value), ..) if value.is_null() => written.push_null(),
+                    (Some(value), ..) => written.push(&value),
+                    (None, Some(record), Some((follower, follow))) => {
                         follow.write(follower, table, record, place, &mut written)
                     }
-                    (Some(record), None) => written.push(&table.value(column, record)),
-                    (None, _) => written.push_null(),
+                    (None, Some(record), None) => written.push(&table.value(column, record)),
+                    (None, None, _) => written.push_null(),
                 };
                 pushed.expect("a slot has room for the longest record in each place");
             }

@@ -272,8 +272,8 @@ impl Draft {
             valid += u32::from(place.own.is_some());
         }
         let (epoch, shown, bad) = (self.epoch(), self.taken(), self.bad.clone());
-        let mut metadata =
-            BatchMetadata { batch, epoch, shown, valid, places, partners: BTreeMap::new(), claims: Vec::new(), bad };
+        let (partners, returned, claims) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let mut metadata = BatchMetadata { batch, epoch, shown, valid, places, partners, returned, claims, bad };
         self.owned().for_each(|position| metadata.claim(position, Claim::new));
         self.without().for_each(|position| metadata.claim(position, Claim::bare));
         metadata

@@ -6,12 +6,14 @@ use forebay_delivery::{EpochPosition, LaterBatches, Way, Youngest};
 use forebay_pixels::Origin;
 use forebay_ring::SlotMut;
 
+use crate::batch::beside::Beside;
 use crate::batch::slots::Slots;
 use crate::batch_metadata::{BatchMetadata, SettledBatch};
 use crate::decode::Done;
-use crate::mosaic::PlacePartners;
+use crate::mosaic::Partners;
 use crate::place::At;
 use crate::reason::Reason;
+use crate::returned::Returned;
 
 /// The stage's slots, by the batches in them.
 #[derive(Debug)]
@@ -19,7 +21,9 @@ pub(crate) struct StageSlots {
     /// The rights to write.
     pub(super) slots: Slots,
     /// What is beside the pictures of places in a mosaic.
-    partners: PlacePartners,
+    partners: Beside<Box<Partners>>,
+    /// What functions in Python have returned beside pictures.
+    returned: Beside<Box<Returned>>,
     later: LaterBatches,
     /// A position of the current epoch has no slot.
     lacks_one: bool,
@@ -28,8 +32,8 @@ pub(crate) struct StageSlots {
 impl StageSlots {
     /// These slots, without a batch. `in_order`: batches keep the order of their positions.
     pub(crate) fn new(slots: Slots, in_order: bool) -> Self {
-        let (partners, later) = (PlacePartners::default(), LaterBatches::new(in_order));
-        Self { slots, partners, later, lacks_one: false }
+        let (partners, returned, later) = (Beside::default(), Beside::default(), LaterBatches::new(in_order));
+        Self { slots, partners, returned, later, lacks_one: false }
     }
 
     /// Takes note of the batches that have given way in the ring.
@@ -100,14 +104,16 @@ impl StageSlots {
     /// Keeps the slot of a batch, which is not made after all, for another one.
     pub(super) fn discard(&mut self, batch: u64) {
         self.partners.take(batch);
+        self.returned.take(batch);
         self.slots.discard(batch);
     }
 
     /// Takes the right to a place back, with what is beside its picture.
     pub(super) fn back(&mut self, done: Done) -> (At, Result<Origin, Reason>) {
-        let Done { at, place, outcome, partners } = done;
+        let Done { at, place, outcome, partners, returned } = done;
         self.slots.back(at, place);
         self.partners.set(at, partners);
+        self.returned.set(at, returned);
         (at, outcome)
     }
 
@@ -117,12 +123,14 @@ impl StageSlots {
     /// It is in a GPU that is well, and cannot be read.
     pub(super) fn copy(&mut self, from: At, to: At) -> Result<(), CudaError> {
         self.partners.copy(from, to);
+        self.returned.copy(from, to);
         self.slots.copy(from, to)
     }
 
     /// Takes a settled batch out, with its slot if every place is home.
     pub(super) fn close(&mut self, mut metadata: BatchMetadata) -> Option<SettledBatch> {
         metadata.partners = self.partners.take(metadata.batch);
+        metadata.set_returned(self.returned.take(metadata.batch));
         let (slot, in_gpu) = self.slots.close(metadata.batch)?;
         Some(SettledBatch { metadata, slot, in_gpu })
     }

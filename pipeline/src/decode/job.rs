@@ -67,9 +67,10 @@ impl DecodeJob {
 
     /// The same with what the pictures beside it in a mosaic were made of.
     pub(super) fn end_beside(self, outcome: Result<Origin, Reason>, partners: Option<Box<Partners>>) {
-        let Self { at, content, place, reporter, stepping, pictures, .. } = self;
+        let Self { at, content, place, reporter, mut stepping, pictures, .. } = self;
         drop(content);
-        reporter.report(Done { at, place, outcome, partners });
+        let returned = stepping.as_mut().and_then(|stepping| stepping.returned.take()).filter(|_| outcome.is_ok());
+        reporter.report(Done { at, place, outcome, partners, returned });
         if let (Some(steps), true) = (&pictures.steps, stepping.is_some_and(|stepping| stepping.is_counted())) {
             steps.left();
         }

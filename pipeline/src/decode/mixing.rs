@@ -173,6 +173,7 @@ mod tests {
                 origins: vec![None; mask.len()],
             },
             partners: BTreeMap::new(),
+            returned: BTreeMap::new(),
             claims: Vec::new(),
             bad: Vec::new(),
         }

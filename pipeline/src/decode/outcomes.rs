@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use crate::mosaic::Partners;
 use crate::place::{At, PlaceRight};
 use crate::reason::Reason;
+use crate::returned::Returned;
 
 /// What pictures of tests were made of, as far as it matters.
 #[cfg(test)]
@@ -36,6 +37,8 @@ pub(crate) struct Done {
     pub outcome: Result<Origin, Reason>,
     /// The pictures beside it in a mosaic, if it is in one.
     pub partners: Option<Box<Partners>>,
+    /// What functions in Python have returned beside it.
+    pub returned: Option<Box<Returned>>,
 }
 
 /// The batch thread's end.
@@ -145,7 +148,7 @@ mod tests {
             pictures.into_iter().zip(reporters).zip(places()).zip([false, true, false, false])
         {
             let outcome = if fault { Err(Fault::Truncated.into()) } else { Ok(ORIGIN) };
-            reporter.report(Done { at, place, outcome, partners: None });
+            reporter.report(Done { at, place, outcome, partners: None, returned: None });
             told.push(outcomes.changed().try_recv().is_ok());
         }
         assert_eq!(told, [false, true, true, true], "not by the first of three good ones");
@@ -157,7 +160,13 @@ mod tests {
     fn a_batch_that_continues_after_a_pause_is_told_again() {
         let outcomes = Outcomes::default();
         for (place, right) in (0..).zip(places()) {
-            outcomes.expect(1).report(Done { at: (1, place), place: right, outcome: Ok(ORIGIN), partners: None });
+            outcomes.expect(1).report(Done {
+                at: (1, place),
+                place: right,
+                outcome: Ok(ORIGIN),
+                partners: None,
+                returned: None,
+            });
             assert!(outcomes.changed().try_recv().is_ok(), "nothing of it was in decoding any more");
         }
         assert_eq!(taken(&outcomes), [(1, 0), (1, 1), (1, 2), (1, 3)]);

@@ -6,18 +6,19 @@
 //! Pictures that are decoded and wait here take memory. So only as many are on their way at once as keep the children busy. The
 //! others are not decoded yet.
 
+mod call;
 mod caller;
 mod child;
 mod code;
 mod mishap;
+mod plan;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use forebay_children::Patience;
-use forebay_pixels::{Fault, KeptPicture, Origin, PythonStep, Recipe};
+use forebay_pixels::{Fault, Origin, Recipe};
 use forebay_proto::v1::FunctionFile;
 use forebay_sources::ReaderFolders;
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -29,15 +30,13 @@ use crate::decode::maker::PictureMaker;
 use crate::decode::work_queue::WorkQueue;
 use crate::record::KeptRecord;
 use crate::settings::StepSettings;
+use crate::step_columns::StepColumns;
 use crate::threads;
 use caller::Caller;
-use child::{FileHashes, NotStarted, STARTING, StepChild};
-use code::StepCode;
+use child::{FileHashes, STARTING, StepChild};
 pub use code::StepError;
+use plan::StepPlan;
 
-/// Most pictures that a child gets at once, and about the bytes that they may have.
-const FRAME: usize = 16;
-const FRAME_BYTES: u64 = 8 << 20;
 /// About the bytes that pictures on their way to children and back may have.
 const UNDER_WAY_BYTES: u64 = 64 << 20;
 /// If so many calls fail before the first one that does not, the function is at fault, and not the records.
@@ -47,21 +46,6 @@ const FIRST_CALLS: u32 = 32;
 #[derive(Debug)]
 pub(crate) struct Steps {
     shared: Arc<StepsShared>,
-}
-
-/// What is called, and how.
-#[derive(Debug)]
-struct StepPlan {
-    code: StepCode,
-    /// What is done with a picture before the first function.
-    first: Recipe,
-    steps: Vec<PythonStep>,
-    /// Bytes of a picture's place in an arena, and how many places it has.
-    room: u64,
-    frame: usize,
-    timeout: Duration,
-    /// Bytes of memory that a child may take.
-    memory: u64,
 }
 
 #[derive(Debug)]
@@ -113,39 +97,25 @@ impl Steps {
     /// A function cannot be used, or the system lacks what that takes.
     pub(crate) fn open(
         recipe: &Recipe,
+        columns: StepColumns,
         settings: &StepSettings,
         readers: &ReaderFolders,
         pool: &Pool,
     ) -> Result<Option<Arc<Self>>, StepError> {
         let (queue, threads) = (Arc::clone(&pool.work_queue), pool.threads);
-        let (first, steps) = recipe.split();
-        if steps.is_empty() {
-            return Ok(None);
-        }
-        let code = StepCode::new(&steps, settings, readers)?;
-        let bytes = |(height, width): (u32, u32)| u64::from(height) * u64::from(width) * 3;
-        let room = steps.iter().map(|step| bytes(step.takes).max(bytes(step.gives))).max().unwrap_or(1);
-        let within = |bytes: u64| usize::try_from(bytes / room).unwrap_or(usize::MAX);
-        let frame = within(FRAME_BYTES).clamp(1, FRAME);
+        let Some(plan) = StepPlan::new(recipe, columns, settings, readers)? else { return Ok(None) };
         let workers = settings.workers.unwrap_or(threads / 2).max(1);
-        // Nothing ends a call in the Loader's process: its user may look at it with a debugger.
-        let is_in_loader = code.loader().is_some();
-        let timeout = if is_in_loader { Duration::MAX } else { settings.timeout };
-        let plan = StepPlan { code, first, steps, room, frame, timeout, memory: settings.memory.0 };
-        let (child, files) = if is_in_loader {
+        let (child, files) = if plan.code.loader().is_some() {
             // It answers once the stream is open.
             (None, FileHashes::new())
         } else {
-            let started = StepChild::start(&plan, &Patience::lasting(STARTING));
-            let (child, files) = started.map_err(|failure| match failure {
-                NotStarted::System(words) => StepError::Start(words),
-                NotStarted::Import(words) => StepError::Import(words),
-            })?;
+            let (child, files) = StepChild::start(&plan, &Patience::lasting(STARTING))?;
             (Some(child), files)
         };
+        let (within, frame) = (plan.within(UNDER_WAY_BYTES), plan.frame);
         let least = 2 * (workers + threads);
         let shared = Arc::new(StepsShared {
-            most: within(UNDER_WAY_BYTES).clamp(least, least.max(2 * workers * frame + threads)),
+            most: within.clamp(least, least.max(2 * workers * frame + threads)),
             plan,
             queue,
             workers,
@@ -208,7 +178,7 @@ impl StepCalls for Steps {
     }
 
     fn place<'a>(&'a self, stepping: &'a mut Stepping) -> (&'a Recipe, &'a mut [u8]) {
-        fill(&mut stepping.pixels, self.first().place_len());
+        plan::fill(&mut stepping.pixels, self.first().place_len());
         (self.first(), &mut stepping.pixels)
     }
 
@@ -218,23 +188,12 @@ impl StepCalls for Steps {
     }
 
     fn carry_on(&self, maker: &mut PictureMaker, job: &mut DecodeJob) -> Result<(), Fault> {
-        let (draw, record) = (job.draw, job.record);
-        let (next, pixels) = {
-            let stepping = stepping(job);
-            (stepping.next, std::mem::take(&mut stepping.pixels))
-        };
-        let step = &self.shared.plan.steps[next - 1];
-        let (height, width) = step.gives;
-        let kept = KeptRecord { picture: KeptPicture::of_pixels((width, height), pixels), masks: Box::default() };
-        if next == self.shared.plan.steps.len() {
-            let (out, _) = job.place.with_views(&[]);
-            return maker.carry_on(&kept, &step.then, (record, draw), out);
-        }
-        let mut out = Vec::new();
-        fill(&mut out, step.then.place_len());
-        maker.carry_on(&kept, &step.then, (record, draw), &mut out)?;
-        stepping(job).pixels = out;
-        Ok(())
+        let turn = (job.record, job.draw);
+        let DecodeJob { stepping, place, .. } = job;
+        let stepping = stepping.as_mut().expect("its stream has functions in Python");
+        let (out, _) = place.with_views(&[]);
+        let mut make = |kept: &KeptRecord, then: &Recipe, out: &mut [u8]| maker.carry_on(kept, then, turn, out);
+        self.shared.plan.carry_on(stepping, turn.1, &mut make, out)
     }
 
     fn carried(&self, mut job: DecodeJob, carried: Result<(), Fault>) {
@@ -255,7 +214,9 @@ impl Drop for Steps {
 }
 
 impl StepsShared {
-    fn call(&self, job: DecodeJob) {
+    fn call(&self, mut job: DecodeJob) {
+        let turn = (job.record, job.draw);
+        self.plan.prepare(stepping(&mut job), turn);
         self.state.lock().ready.push_back(job);
         self.changed.notify_one();
     }
@@ -300,12 +261,4 @@ impl StepsShared {
 /// What a picture of a stream with functions has of its way through them.
 fn stepping(job: &mut DecodeJob) -> &mut Stepping {
     job.stepping.as_mut().expect("its stream has functions in Python")
-}
-
-/// Makes room for so many bytes, and for the few that a picture has behind its pixels.
-fn fill(pixels: &mut Vec<u8>, len: usize) {
-    pixels.clear();
-    let behind = usize::try_from(KeptPicture::bytes_of(0, 0)).unwrap_or_default();
-    pixels.reserve_exact(len + behind);
-    pixels.resize(len, 0);
 }

@@ -124,9 +124,9 @@ fn metadata(records: Vec<i64>, origins: Vec<Option<Origin>>) -> BatchMetadata {
     let shown = u32::try_from(records.len()).unwrap();
     let (labels, mask) = (vec![-1; records.len()], vec![1; records.len()]);
     let (claims, bad) = (Vec::new(), Vec::new());
-    let (repeats, partners) = (vec![0; records.len()], BTreeMap::new());
+    let (repeats, partners, returned) = (vec![0; records.len()], BTreeMap::new(), BTreeMap::new());
     let places = MetadataPlaces { labels, records, repeats, mask, origins };
-    BatchMetadata { batch: 0, epoch: 3, shown, valid: shown, places, partners, claims, bad }
+    BatchMetadata { batch: 0, epoch: 3, shown, valid: shown, places, partners, returned, claims, bad }
 }
 
 fn region(recipe: &Recipe, targets: &Targets, batch: u32) -> Region {

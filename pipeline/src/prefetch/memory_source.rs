@@ -51,6 +51,11 @@ impl MemorySource {
         self
     }
 
+    /// With these columns, in place of `tally`.
+    pub(crate) fn with_targets(self, targets: Table) -> Self {
+        Self { targets, ..self }
+    }
+
     pub(crate) fn failing(mut self, failing: &[u64]) -> Self {
         self.failing = failing.to_vec();
         self

@@ -15,6 +15,7 @@ use forebay_sources::{ReaderFolders, Source};
 
 use crate::box_column::NoBoxes;
 use crate::decode::steps::{StepError, Steps};
+use crate::follow::FollowSettings;
 use crate::placement::Credentials;
 use crate::settings::{GroupPolicy, PrefetchSettings, StreamSettings};
 use crate::stream::calls::Calls;
@@ -105,7 +106,7 @@ impl Opening {
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
         let cache = self.shared.cache(source.as_ref(), &self.settings)?;
         let (rings, first) = self.rings(geometry).await?;
-        let steps = self.steps(&recipe, rings.site().gpu().is_some()).await?;
+        let steps = self.steps(&recipe, &targets, rings.site().gpu().is_some()).await?;
         // Seek points may use what the cache and the ring have left.
         let seek = self.shared.seek(source.as_ref(), &self.settings);
         let dataset = Dataset::new(name.clone(), Arc::clone(source), plan, (cache, seek), (recipe, targets));
@@ -182,7 +183,12 @@ impl Opening {
     }
 
     /// The children that call the recipe's functions in Python. Importing them may take its time.
-    async fn steps(&self, recipe: &Recipe, is_in_gpu: bool) -> Result<Option<Arc<Steps>>, StreamError> {
+    async fn steps(
+        &self,
+        recipe: &Recipe,
+        targets: &Targets,
+        is_in_gpu: bool,
+    ) -> Result<Option<Arc<Steps>>, StreamError> {
         let Some(function) = recipe.python().next().map(|(_, python)| python.function.clone()) else { return Ok(None) };
         if self.ledger.coordinator.is_remote() && self.identity.part.is_some() {
             return Err(StepError::Shared { function }.into());
@@ -190,9 +196,12 @@ impl Opening {
         if is_in_gpu {
             return Err(StepError::Gpu { function }.into());
         }
-        let (recipe, settings, readers) = (recipe.clone(), self.settings.steps.clone(), self.readers.clone());
+        let StreamSettings { seed, annotated, min_visible, .. } = self.settings;
+        let recipe = Arc::new(recipe.clone());
+        let columns = targets.of_steps(FollowSettings { recipe: Arc::clone(&recipe), seed, annotated, min_visible });
+        let (settings, readers) = (self.settings.steps.clone(), self.readers.clone());
         let pool = Arc::clone(&self.shared.pool);
-        let open = move || Steps::open(&recipe, &settings, &readers, &pool);
+        let open = move || Steps::open(&recipe, columns, &settings, &readers, &pool);
         Ok(threads::beside("forebay-open", open).await??)
     }
 

@@ -11,6 +11,7 @@ import os
 import shutil
 import socket
 import struct
+import sys
 import tempfile
 import time
 import weakref
@@ -140,10 +141,12 @@ class _Asked:
             return False
 
     def _carry_out(self, request: dict[str, Any]) -> None:
-        code = request.pop("program", None)
-        if code is not None:
-            program = ModuleType("forebay_step")
-            exec(compile(code, "<forebay_step>", "exec"), program.__dict__)
+        modules = request.pop("program", None)
+        if modules is not None:
+            for name, code in modules:
+                # The last one imports the others.
+                program = sys.modules[name] = ModuleType(name)
+                exec(compile(code, f"<{name}>", "exec"), program.__dict__)
             self._program = program.Program(self, self._functions)
         self.due = time.monotonic() + _SOON
         try:

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use forebay_columns::ValueBuf;
 use forebay_pixels::{Fault, Origin, Recipe};
 
 use super::DecodeJob;
 use crate::decode::maker::PictureMaker;
 use crate::decode::suspect_order::SuspectOrder;
+use crate::returned::Returned;
 
 /// What calls the functions of a stream.
 pub(crate) trait StepCalls: fmt::Debug + Send + Sync {
@@ -43,6 +45,12 @@ pub(crate) struct Stepping {
     pub(in crate::decode) next: usize,
     /// What that gets; or what the one before has given.
     pub(in crate::decode) pixels: Vec<u8>,
+    /// These are values of a batch in place of a picture.
+    pub(in crate::decode) are_floats: bool,
+    /// What the columns of the stream have at the next function.
+    pub(in crate::decode) values: Vec<ValueBuf>,
+    /// What functions have returned beside the picture so far.
+    pub(in crate::decode) returned: Option<Box<Returned>>,
     /// What the picture was made of, once it is decoded.
     pub(in crate::decode) origin: Option<Origin>,
     /// It is one of those that may be on their way at once.
@@ -52,7 +60,18 @@ pub(crate) struct Stepping {
 impl Stepping {
     /// A picture that is not decoded yet.
     pub(in crate::decode) fn new(order: Arc<SuspectOrder>, repeat: u16) -> Self {
-        Self { order, repeat, next: 0, pixels: Vec::new(), origin: None, is_counted: false }
+        let (pixels, values) = (Vec::new(), Vec::new());
+        Self {
+            order,
+            repeat,
+            next: 0,
+            pixels,
+            are_floats: false,
+            values,
+            returned: None,
+            origin: None,
+            is_counted: false,
+        }
     }
 
     /// Whether it was decoded.

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use crossbeam_channel as channel;
 use forebay_children::{Patience, Silence};
 
-use super::child::{Call, CallAnswer, NotStarted, STARTING, StepChild};
+use super::call::{Call, CallAnswer};
+use super::child::{NotStarted, STARTING, StepChild};
 use super::mishap::Mishap;
-use super::{StepsShared, fill, stepping};
+use super::{StepsShared, stepping};
 use crate::decode::job::DecodeJob;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::reason::Reason;
@@ -27,6 +28,8 @@ pub(super) struct Caller {
     child: Option<StepChild>,
     /// It starts no child any more, and others have one.
     has_retired: bool,
+    /// Memory for the next result.
+    spare: Vec<u8>,
 }
 
 impl Caller {
@@ -35,7 +38,7 @@ impl Caller {
         if child.is_some() {
             shared.counts.children.fetch_add(1, Ordering::SeqCst);
         }
-        Self { shared, child, has_retired: false }
+        Self { shared, child, has_retired: false, spare: Vec::new() }
     }
 
     /// Works until no more pictures will come.
@@ -206,15 +209,7 @@ impl Caller {
         let plan = &self.shared.plan;
         let calls = jobs.iter().map(|job| {
             let stepping = job.stepping.as_ref().expect("its stream has functions in Python");
-            let draws = job.draw.at(plan.steps[stepping.next].place);
-            Call {
-                step: stepping.next,
-                record: job.record,
-                epoch: job.draw.epoch,
-                repeat: stepping.repeat,
-                seed: u128::from(draws.bits(0)) | u128::from(draws.bits(1)) << 64,
-                pixels: &stepping.pixels,
-            }
+            plan.call(stepping, (job.record, job.draw))
         });
         let calls: Vec<Call<'_>> = calls.collect();
         let is_withdrawn = || order.is_withdrawn();
@@ -224,23 +219,17 @@ impl Caller {
     /// The answer to a call. A result is copied out of the arena, and takes the picture's place.
     fn answer(&mut self, job: &mut DecodeJob, place: u64, order: &SuspectOrder) -> Result<CallAnswer, Silence> {
         let timeout = self.timeout();
-        let child = self.child.as_mut().expect("it was started");
-        let plan = &self.shared.plan;
+        let Self { child, shared, spare, .. } = self;
+        let (child, plan) = (child.as_mut().expect("it was started"), &shared.plan);
         let is_withdrawn = || order.is_withdrawn();
         let (is_first, began) = (!child.has_answered, Instant::now());
         let answer = child.answer(&Patience::lasting(timeout).unless(&is_withdrawn))?;
-        self.shared.counts.answers.fetch_add(1, Ordering::SeqCst);
+        shared.counts.answers.fetch_add(1, Ordering::SeqCst);
         if is_first {
             let micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-            self.shared.counts.slowest_first.fetch_max(micros.max(1), Ordering::SeqCst);
+            shared.counts.slowest_first.fetch_max(micros.max(1), Ordering::SeqCst);
         }
-        if answer == CallAnswer::Made {
-            let stepping = stepping(job);
-            let (height, width) = plan.steps[stepping.next].gives;
-            fill(&mut stepping.pixels, height as usize * width as usize * 3);
-            child.result(place, plan.room, &mut stepping.pixels)?;
-        }
-        Ok(answer)
+        plan.take(stepping(job), answer, |into| child.result(place, plan.room, into), spare)
     }
 
     fn finish(&mut self, order: &SuspectOrder) -> Result<(), Silence> {
@@ -266,36 +255,29 @@ impl Caller {
 
 /// Tells what became of a call, or passes its result on.
 fn settle(shared: &StepsShared, mut job: DecodeJob, answer: CallAnswer) {
-    let words = match answer {
-        CallAnswer::Made => {
-            shared.one_is_good();
+    let is_skipped = matches!(answer, CallAnswer::Skipped(_));
+    let trouble = answer.trouble(&function(shared, &mut job));
+    if trouble.is_none() || is_skipped {
+        shared.one_is_good();
+    }
+    let reason = match trouble {
+        None => {
             stepping(&mut job).next += 1;
             return shared.queue.push_behind(job);
         }
-        CallAnswer::Skipped(words) => {
-            shared.one_is_good();
-            let words = format!("The function {} has skipped it: {words}.", function(shared, &mut job));
-            return job.end(Err(Reason::Skipped { words: words.into() }));
+        Some(words) if is_skipped => Reason::Skipped { words: words.into() },
+        Some(words) if shared.all_fail() => {
+            let words = format!("None of the first {} calls has given a picture. {words}", super::FIRST_CALLS);
+            Reason::Stream { words: words.into() }
         }
-        CallAnswer::Raised(words) => format!("The function {} raised {words}", function(shared, &mut job)),
-        CallAnswer::Wrong(words) => {
-            format!("The result of the function {} is no picture: {words}.", function(shared, &mut job))
-        }
-        CallAnswer::Lack(words) => words,
-        CallAnswer::NoMemory => "MemoryError".to_owned(),
-    };
-    let reason = if shared.all_fail() {
-        let words = format!("None of the first {} calls has given a picture. {words}", super::FIRST_CALLS);
-        Reason::Stream { words: words.into() }
-    } else {
-        Reason::Step { words: words.into() }
+        Some(words) => Reason::Step { words: words.into() },
     };
     job.end(Err(reason));
 }
 
 /// The name of the function that a picture is at.
 fn function(shared: &StepsShared, job: &mut DecodeJob) -> String {
-    shared.plan.steps[stepping(job).next].python.function.clone()
+    shared.plan.function(stepping(job)).to_owned()
 }
 
 fn garbage() -> Mishap {

@@ -11,10 +11,15 @@ use forebay_children::{Arena, Channel, ChildCommand, ChildProcess, Patience, Pee
 use forebay_printable::printable;
 use serde_json::{Value, json};
 
-use super::StepPlan;
+use super::call::{Call, CallAnswer};
+use super::code::StepError;
+use super::plan::StepPlan;
 
 /// The child's program.
-const PROGRAM: [PythonModule; 1] = [PythonModule { name: "forebay_step", code: include_str!("step.py") }];
+const PROGRAM: [PythonModule; 2] = [
+    PythonModule { name: "forebay_sample", code: include_str!("sample.py") },
+    PythonModule { name: "forebay_step", code: include_str!("step.py") },
+];
 /// What messages call it.
 const NAME: &str = "python step";
 /// How long a child may take to import the functions, and the first call of a child.
@@ -23,6 +28,8 @@ pub(super) const STARTING: Duration = Duration::from_secs(600);
 const ENDING: Duration = Duration::from_secs(10);
 /// Most bytes of what a child says in words.
 const MOST: u64 = 1 << 20;
+/// Most bytes of what a function returns beside a picture.
+const MOST_BESIDE: u64 = 16 << 20;
 /// One thread for each library of numbers, a fixed order of sets, no GPU, and no Loader.
 const ENVIRONMENT: [(&str, &str); 9] = [
     ("PYTHONHASHSEED", "0"),
@@ -56,34 +63,6 @@ enum StepProcess {
     Loader(PeerProcess),
 }
 
-/// One call: which function, and of which picture.
-#[derive(Clone, Debug)]
-pub(super) struct Call<'a> {
-    pub step: usize,
-    pub record: u64,
-    pub epoch: u64,
-    pub repeat: u16,
-    pub seed: u128,
-    pub pixels: &'a [u8],
-}
-
-/// What became of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum CallAnswer {
-    /// The result is in the arena.
-    Made,
-    /// The function raised this, with the end of its traceback.
-    Raised(String),
-    /// The function wants the record to be left out, and says this.
-    Skipped(String),
-    /// Its result is none.
-    Wrong(String),
-    /// The machine lacks something.
-    Lack(String),
-    /// The child got no more memory.
-    NoMemory,
-}
-
 /// Why there is no child.
 #[derive(Debug)]
 pub(super) enum NotStarted {
@@ -93,15 +72,25 @@ pub(super) enum NotStarted {
     Import(String),
 }
 
+impl From<NotStarted> for StepError {
+    fn from(failure: NotStarted) -> Self {
+        match failure {
+            NotStarted::System(words) => Self::Start(words),
+            NotStarted::Import(words) => Self::Import(words),
+        }
+    }
+}
+
 impl StepChild {
     /// Starts a child and waits until it has imported the functions. Gives the hashes of their files. A Loader has them already.
     pub(super) fn start(plan: &StepPlan, patience: &Patience<'_>) -> Result<(Self, FileHashes), NotStarted> {
         let system = |error: io::Error| NotStarted::System(error.to_string());
         let mut request = plan.code.begin(&plan.steps, plan.room);
+        request["columns"] = plan.columns.forms().into();
         let mut process = match plan.code.loader() {
             Some(socket) => {
                 // A child has the program from its command line.
-                request["program"] = PROGRAM[0].code.into();
+                request["program"] = json!(PROGRAM.map(|module| [module.name, module.code]));
                 StepProcess::connect(socket).map_err(system)?
             }
             None => StepProcess::start(plan).map_err(system)?,
@@ -132,9 +121,11 @@ impl StepChild {
     pub(super) fn ask(&mut self, calls: &[Call<'_>], room: u64, patience: &Patience<'_>) -> Result<(), Silence> {
         let mut list: Vec<Value> = Vec::with_capacity(calls.len());
         for (place, call) in (0..).zip(calls) {
+            let Call { step, label, columns, .. } = call;
             self.arena.write(place * room, call.pixels).map_err(|_| Silence::Memory)?;
             let sample = json!([call.record, call.epoch, "images", call.repeat]);
-            list.push(json!({ "step": call.step, "sample": sample, "seed": format!("{:x}", call.seed) }));
+            let seed = format!("{:x}", call.seed);
+            list.push(json!({ "step": step, "sample": sample, "seed": seed, "label": label, "columns": columns }));
         }
         let request = format!("{}\n", json!({ "do": "call", "calls": list }));
         self.process.channel().send(request.as_bytes(), patience)
@@ -145,10 +136,13 @@ impl StepChild {
     /// # Errors
     /// There is none in time.
     pub(super) fn answer(&mut self, patience: &Patience<'_>) -> Result<CallAnswer, Silence> {
-        let (letter, words) = self.frame(patience)?;
-        let words = words_of(&words);
-        let answer = match letter {
-            b'K' => CallAnswer::Made,
+        let channel = self.process.channel();
+        let head = channel.head(patience)?;
+        let is_made = matches!(head.letter, b'K' | b'F');
+        let body = channel.whole(head, if is_made { MOST_BESIDE } else { MOST }, patience)?;
+        let words = if is_made { String::new() } else { words_of(&body) };
+        let answer = match head.letter {
+            letter @ (b'K' | b'F') => CallAnswer::Made { are_floats: letter == b'F', beside: body },
             b'X' => CallAnswer::Raised(words),
             b'S' => CallAnswer::Skipped(words),
             b'W' => CallAnswer::Wrong(words),

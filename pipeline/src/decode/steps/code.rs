@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::settings::StepSettings;
-use forebay_pixels::PythonStep;
+use forebay_pixels::{Dtype, Layout, Mode, Output, PythonStep};
 
 /// Why a stream has no functions in Python.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -128,22 +128,40 @@ impl StepCode {
 
     /// The first request to a child, whose pictures have so much room each.
     pub(super) fn begin(&self, steps: &[PythonStep], room: u64) -> Value {
-        let steps = steps.iter().map(|step| {
+        let each = steps.iter().enumerate().map(|(number, step)| {
+            let form = floats(steps, number).map(|output| [output.dtype.name(), layout_name(output.layout)]);
             json!({
                 "function": step.python.function,
                 "seeded": step.python.seeded,
                 "takes": [step.takes.0, step.takes.1],
                 "gives": [step.gives.0, step.gives.1],
+                "floats": form,
             })
         });
         let texts = |folders: &[PathBuf]| folders.iter().map(|folder| text(folder)).collect::<Vec<_>>();
         json!({
             "do": "begin",
-            "steps": steps.collect::<Vec<_>>(),
+            "steps": each.collect::<Vec<_>>(),
             "path": texts(&self.path),
             "folders": self.folders.as_deref().map(texts),
             "room": room,
         })
+    }
+}
+
+/// The form of a batch's values, if the function of this number may return floats: it is the last transform, and they are floats.
+pub(super) fn floats(steps: &[PythonStep], number: usize) -> Option<Output> {
+    let then = &steps[number].then;
+    let is_last = number + 1 == steps.len() && then.transforms().is_empty();
+    let output = then.output();
+    (is_last && output.dtype != Dtype::Uint8 && output.mode == Mode::Rgb).then_some(output)
+}
+
+/// The name that settings use.
+fn layout_name(layout: Layout) -> &'static str {
+    match layout {
+        Layout::Nhwc => "NHWC",
+        Layout::Nchw => "NCHW",
     }
 }
 

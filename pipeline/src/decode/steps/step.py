@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import json
 import mmap
+import operator
 import os
 import sys
 import time
@@ -20,9 +21,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, Callable
 
-# The answers to a call: the result is in the arena; an exception; the record is to be left out; a result that is none;
-# something else than the record is at fault; no memory.
-MADE, RAISED, SKIPPED, WRONG, LACK, NO_MEMORY = b"K", b"X", b"S", b"W", b"O", b"N"
+from forebay_sample import ColumnForm, Sample, WrongResultError, in_form
+
+# The answers to a call: the result is in the arena, as a picture, or as floats in the form of a batch; an exception;
+# the record is to be left out; a result that is none; something else than the record is at fault; no memory.
+MADE, FLOATS, RAISED, SKIPPED, WRONG, LACK, NO_MEMORY = b"K", b"F", b"X", b"S", b"W", b"O", b"N"
 # The answer to a request that fails.
 ERROR = b"E"
 # The answers to the first request: what was imported; why it cannot be.
@@ -33,43 +36,9 @@ LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EIO)
 LINES, BYTES, EXCEPTION = 20, 3000, 500
 
 
-class Sample:
-    """Which picture a function gets.
-
-    Attributes:
-        record: The number of the record in the dataset.
-        epoch: The epoch, from 0.
-        view: The name of the view: "images".
-        repeat: How many times the epoch has had the record before, if it has records more than once.
-        seed: 128 random bits of this call. They depend on the stream's seed, the epoch, the record, its repeat and the
-            place of the step in the list alone.
-    """
-
-    __slots__ = ("_rng", "epoch", "record", "repeat", "seed", "view")
-
-    def __init__(self, record: int, epoch: int, view: str, repeat: int, seed: int) -> None:
-        self.record, self.epoch, self.view, self.repeat, self.seed = record, epoch, view, repeat, seed
-        self._rng: Any = None
-
-    def rng(self) -> Any:  # noqa: ANN401 - numpy is imported later
-        """The `numpy.random.Generator` of this call. It is made when it is asked for."""
-        if self._rng is None:
-            from numpy.random import PCG64, Generator
-
-            self._rng = Generator(PCG64(self.seed))
-        return self._rng
-
-    def __repr__(self) -> str:
-        return f"Sample(record={self.record}, epoch={self.epoch}, view={self.view!r}, repeat={self.repeat})"
-
-
 def is_of_user(error: BaseException) -> bool:
     """Whether an exception is for the caller of a Loader: it ends the program, or a debugger."""
     return not isinstance(error, Exception) or type(error).__name__ == "BdbQuit"
-
-
-class WrongResultError(Exception):
-    """A function has returned something that is no picture, or one of another size."""
 
 
 def last_lines(error: BaseException) -> bytes:
@@ -135,7 +104,7 @@ class Step:
     """One function, and what is seeded before each call of it."""
 
     def __init__(self, step: dict[str, Any], find: Callable[[str], Any]) -> None:
-        self.takes, self.gives = tuple(step["takes"]), tuple(step["gives"])
+        self.takes, self.gives, self.floats = tuple(step["takes"]), tuple(step["gives"]), step["floats"]
         self.function: Callable[..., Any] = find(step["function"])
         if not callable(self.function):
             raise TypeError(f"{step['function']} is a {type(self.function).__name__}, which cannot be called")
@@ -158,17 +127,16 @@ class Step:
         for each in self.seeded:
             each.set_random_seed(seed & 0xFFFFFFFF)
 
-    def call(self, picture: Any, sample: Sample) -> Any:  # noqa: ANN401 - arrays
+    def call(self, picture: Any, make: Callable[[], Sample]) -> Any:  # noqa: ANN401 - arrays
         """Calls the function. If that imports torch, it is called again: torch was not seeded before."""
         saved = None if "torch" in sys.modules else picture.copy()
+        sample = make()
         self.seed(sample.seed)
         result = self.function(picture, sample)
         if saved is not None and "torch" in sys.modules:
             picture[...] = saved
             self.seed(sample.seed)
-            result = self.function(
-                picture, Sample(sample.record, sample.epoch, sample.view, sample.repeat, sample.seed)
-            )
+            result = self.function(picture, make())
         return result
 
 
@@ -200,8 +168,10 @@ class Program:
         self.daemon, self.given, self.pid = daemon, given, os.getpid()
         self.steps: list[Step] = []
 
-    def begin(self, steps: list[dict[str, Any]], path: list[str], folders: list[str] | None, room: int) -> None:
-        """Imports all functions. A picture has so much room in the arena."""
+    def begin(
+        self, steps: list[Any], columns: list[Any], path: list[str], folders: list[str] | None, room: int
+    ) -> None:
+        """Imports all functions. The stream has these columns, and a picture has so much room in the arena."""
         try:
             if self.given is None:
                 sys.path[:] = path + [entry for entry in sys.path if entry not in path]
@@ -210,6 +180,7 @@ class Program:
             import numpy as np
 
             self.np, self.room = np, room
+            self.forms = [ColumnForm(np, form) for form in columns]
             self.arena = mmap.mmap(self.daemon.memory, os.fstat(self.daemon.memory).st_size)
             # A process that a function starts by a fork does not have the pictures of later calls.
             self.arena.madvise(mmap.MADV_DONTFORK)
@@ -242,13 +213,15 @@ class Program:
 
     def answer(self, place: int, call: dict[str, Any]) -> tuple[bytes, bytes]:
         """The answer to one call."""
-        step, sample = self.steps[call["step"]], Sample(*call["sample"], int(call["seed"], 16))
+        step, beside = self.steps[call["step"]], b""
         try:
             picture = self.picture(place, step.takes)
             with nullcontext() if self.given is None else kept_states():
-                result = step.call(picture, sample)
-            if result is not None or step.gives != step.takes:
-                self.keep(place, step, result)
+                result = step.call(picture, lambda: Sample(call, self.forms))
+            if isinstance(result, tuple):
+                result, beside = self.parts(result)
+            is_kept = result is not None or step.gives != step.takes
+            letter = self.keep(place, step, result) if is_kept else MADE
         except WrongResultError as error:
             return WRONG, str(error).encode(errors="replace")
         except BaseException as error:
@@ -264,7 +237,28 @@ class Program:
             if is_ours(error, "Outage"):
                 return LACK, last_lines(error)
             return RAISED, told(error)
-        return MADE, b""
+        return letter, beside
+
+    def parts(self, result: tuple[Any, ...]) -> tuple[Any, bytes]:
+        """The picture of a result, and what is beside it as it is sent."""
+        if len(result) != 2 or not isinstance(result[1], dict):
+            kinds = ", ".join(type(part).__name__ for part in result)
+            raise WrongResultError(f"it has returned a tuple of {kinds}: return a picture, None, or (picture, dict)")
+        picture, changed = result
+        answer: dict[str, Any] = {"columns": {}}
+        places = {form.name: place for place, form in enumerate(self.forms)}
+        for name, value in changed.items():
+            if name == "label":
+                answer["label"] = operator.index(value)
+                if not -(1 << 63) <= answer["label"] < 1 << 63:
+                    raise WrongResultError(f"its label {value} does not fit into 64 bits")
+            elif name in places:
+                answer["columns"][str(places[name])] = self.forms[places[name]].write(value)
+            else:
+                raise WrongResultError(
+                    f"it has returned something for {name!r}, but may do so for: {', '.join(['label', *places])}"
+                )
+        return picture, json.dumps(answer).encode()
 
     def picture(self, place: int, size: tuple[int, int]) -> Any:  # noqa: ANN401 - an array
         """The picture of this size at a place of the arena."""
@@ -272,8 +266,8 @@ class Program:
         flat = self.np.frombuffer(self.arena, self.np.uint8, height * width * 3, place * self.room)
         return flat.reshape(height, width, 3)
 
-    def keep(self, place: int, step: Step, result: Any) -> None:  # noqa: ANN401 - whatever it returned
-        """Puts a result at its place in the arena."""
+    def keep(self, place: int, step: Step, result: Any) -> bytes:  # noqa: ANN401 - whatever it returned
+        """Puts a result at its place in the arena. Gives the letter of the answer."""
         if result is None:
             raise WrongResultError(
                 "it has returned None, but its output is declared with another size: return that picture"
@@ -282,12 +276,19 @@ class Program:
             raise WrongResultError(f"it has returned a {type(result).__name__}: return an array, or None")
         array = self.np.asarray(result)
         expected = (*step.gives, 3)
-        if array.dtype != self.np.uint8 or array.shape != expected:
+        is_float = step.floats is not None and array.dtype == self.np.float32
+        if not (is_float or array.dtype == self.np.uint8) or array.shape != expected:
+            kinds = "uint8" if step.floats is None else "uint8 or float32"
             raise WrongResultError(
-                f"it has returned {array.dtype} {list(array.shape)}, but must return uint8 {list(expected)}"
+                f"it has returned {array.dtype} {list(array.shape)}, but must return {kinds} {list(expected)}"
                 + ("" if array.shape == expected else ": declare another size with output")
             )
-        self.picture(place, step.gives)[...] = array
+        if not is_float:
+            self.picture(place, step.gives)[...] = array
+            return MADE
+        values = in_form(self.np, array, *step.floats)
+        self.np.frombuffer(self.arena, values.dtype, values.size, place * self.room)[...] = values.ravel()
+        return FLOATS
 
     def failed(self, _error: BaseException, _request: dict[str, Any]) -> bytes:
         """The letter of an answer to a request that is none."""

@@ -47,7 +47,7 @@ fn flipped(field: Field, column: Column, mut list: Vec<Transform>, orientation: 
     let draw = Draw { seed: 0, epoch: 0, record: 0 };
     let maps = PictureMaps::new(&origin, &recipe, draw, Annotated::AsStored, &mut Plan::default());
     let mut copy = ValueBuf::default();
-    let partners = partners(recipe.flip_pairs());
+    let partners = flip_partners(recipe.flip_pairs());
     Follower::of(&table, 0).unwrap().copy((&table, 0), &maps, 0.0, &partners, &mut copy);
     copy.value().numbers::<f32>(&column_type).unwrap()
 }

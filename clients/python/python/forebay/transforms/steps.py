@@ -17,8 +17,9 @@ class Python(Transform):
     """Calls a function in Python with each picture, and continues with the picture that it returns.
 
     Processes of the daemon import the function by its name. It gets a picture, which is a `uint8` array of height x
-    width x 3 that it may change, and a `Sample`: `record`, `epoch`, `view`, `repeat`, `seed` and `rng()`. It returns
-    such an array, or None if it has changed the picture itself. It may raise `forebay.Skip` to leave a record out, and
+    width x 3 that it may change, and a `Sample`: `record`, `epoch`, `view`, `repeat`, `label`, `columns`, `targets`,
+    `seed` and `rng()`. It returns such an array, or None if it has changed the picture itself, or a tuple of that and a
+    `dict` with new values of the label, boxes and other columns. It may raise `forebay.Skip` to leave a record out, and
     `forebay.Outage` if something is down that it needs. docs/python-steps.md says more.
 
     What precedes it in the list must give pictures of one size.
