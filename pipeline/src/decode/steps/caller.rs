@@ -145,7 +145,10 @@ impl Caller {
         let timeout = self.timeout();
         let asked = self.ask(std::slice::from_mut(job), order);
         let answered = asked.and_then(|()| self.answer(job, 0, order));
-        let answered = answered.and_then(|answer| self.finish(order).map(|()| answer));
+        // The result has taken the picture's place: it counts, even if the child ends before it has said that this is all.
+        if answered.is_ok() && self.finish(order).is_err() {
+            self.drop_child();
+        }
         match answered {
             Ok(CallAnswer::NoMemory) => Err(Mishap::no_memory(shared.plan.memory)),
             Ok(CallAnswer::Lack(words)) => Err(Mishap::Blameless(format!("its function lacks something: {words}"))),
