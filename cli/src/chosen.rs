@@ -5,7 +5,7 @@ use std::path::Path;
 use forebay_daemon::config::{Config, Environment, StreamSection};
 use forebay_daemon::open_dataset;
 use forebay_pipeline::settings::DecodeSettings;
-use forebay_sources::Source;
+use forebay_sources::{ReaderFolders, Source};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -15,6 +15,8 @@ use crate::pair::value;
 pub(crate) struct ChosenStream {
     config: Config,
     name: String,
+    /// Where its functions in Python may be.
+    readers: ReaderFolders,
 }
 
 /// The name of a stream that the command line describes.
@@ -25,7 +27,8 @@ impl ChosenStream {
     pub(crate) fn of_configuration(file: &Path, name: &str) -> Result<Self, Failure> {
         let config = crate::config::read(file)?;
         if config.streams.contains_key(name) {
-            return Ok(Self { config, name: name.to_owned() });
+            let readers = config.sources.readers();
+            return Ok(Self { config, name: name.to_owned(), readers });
         }
         let known: Vec<&str> = config.streams.keys().map(String::as_str).collect();
         Err(Failure::Usage(format!("The configuration has no stream \"{name}\". It has: {}.", known.join(", "))))
@@ -41,7 +44,8 @@ impl ChosenStream {
         stream.insert("batch_size".to_owned(), json!(1));
         stream.extend(settings.iter().map(|(key, text)| (key.clone(), value(text))));
         let config = Config::for_streams(Map::from_iter([(OWN.to_owned(), stream.into())]))?;
-        Ok(Self { config, name: OWN.to_owned() })
+        // Who names a function runs it.
+        Ok(Self { config, name: OWN.to_owned(), readers: ReaderFolders::Anywhere })
     }
 
     pub(crate) fn section(&self) -> &StreamSection {
@@ -50,6 +54,10 @@ impl ChosenStream {
 
     pub(crate) fn decode(&self) -> &DecodeSettings {
         &self.config.decode
+    }
+
+    pub(crate) fn readers(&self) -> ReaderFolders {
+        self.readers.clone()
     }
 
     /// Opens the dataset.

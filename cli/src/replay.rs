@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     };
     let (source, settings) = (Arc::from(stream.dataset()?), &stream.section().settings);
     let turn = Turn::new(args.record, args.repeat);
-    let views = replay(&source, settings, stream.decode(), args.epoch, turn);
+    let views = replay(&source, settings, (stream.decode(), &stream.readers()), args.epoch, turn);
     let views = views.map_err(|error| Failure::Failed(format!("{error}.")))?;
     let mut out = io::stdout().lock();
     for view in &views {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forebay_pixels::{Draw, MOST_VIEWS, Mosaics, Plan, Recipe, View};
 use forebay_proto::Turn;
-use forebay_sources::{ReadError, Source};
+use forebay_sources::{ReadError, ReaderFolders, Source};
 use thiserror::Error;
 
 use crate::box_column::{self, NoBoxes};
@@ -14,10 +14,14 @@ use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::masks::Masks;
 use crate::decode::mosaic::{MosaicPixels, MosaicThread, OwnPicture};
+use crate::decode::steps::StepError;
+use crate::decode::steps::replayed::ReplayedSteps;
 use crate::decode::views::FurtherViews;
+use crate::follow::{self, FollowSettings, NotFollowed};
 use crate::mosaic::{MosaicContent, MosaicReads};
 use crate::record::{EpochTurn, FailedRead, Input};
 use crate::settings::{CacheKind, DecodeSettings, StreamSettings};
+use crate::targets::{Targets, UnknownColumn};
 
 /// One view of a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +50,15 @@ pub enum ReplayError {
     /// A transform needs boxes.
     #[error("{0}")]
     NoBoxes(#[from] NoBoxes),
+    /// A column is not there.
+    #[error("{0}")]
+    Columns(#[from] UnknownColumn),
+    /// A column cannot follow a function in Python.
+    #[error("{0}")]
+    NotFollowed(#[from] NotFollowed),
+    /// A function in Python cannot be called.
+    #[error("{0}")]
+    Steps(#[from] StepError),
     /// It cannot be read.
     #[error("{locator}: {error}")]
     Read {
@@ -64,14 +77,15 @@ pub enum ReplayError {
     },
 }
 
-/// Makes all views of a turn of a record again, with the bytes that the CPU lane gives.
+/// Makes all views of a turn of a record again, with the bytes that the CPU lane gives. Functions in Python are called in a child
+/// process, and `readers` says where they may be.
 ///
 /// # Errors
-/// There is no such record, or it is bad.
+/// There is no such record, or it is bad, or a function cannot be called.
 pub fn replay(
     source: &Arc<dyn Source>,
     settings: &StreamSettings,
-    decode: &DecodeSettings,
+    (decode, readers): (&DecodeSettings, &ReaderFolders),
     epoch: u64,
     turn: Turn,
 ) -> Result<Vec<ReplayedView>, ReplayError> {
@@ -98,6 +112,7 @@ pub fn replay(
     };
     let views = &settings.views.iter().map(bound).collect::<Result<Vec<_>, NoBoxes>>()?;
     let draw = Draw { seed: *seed, epoch, record: turn.key() };
+    let mut steps = steps(source, settings, recipe, readers)?;
     let further = views.iter().map(|view| (view.name.as_str(), &view.recipe, draw.of_view(&view.name)));
     let each: Vec<(&str, &Recipe, Draw)> = std::iter::once(("images", recipe, draw)).chain(further).collect();
     let made = each.iter().map(|&(name, recipe, _)| ReplayedView {
@@ -115,20 +130,26 @@ pub fn replay(
     for (out, view) in out.iter_mut().zip(further) {
         *out = &mut view.bytes;
     }
+    let mut aside = steps.as_ref().map(|steps| vec![0; steps.first().place_len()]);
+    let decoded = steps.as_ref().map_or(recipe, ReplayedSteps::first);
     let masks = Masks { of_source: source.masks().len(), ..Masks::default() };
     let picture = Picture {
         input: masks.picture(Input::File(content.own())),
         behind: &[],
         cache: cache.as_ref(),
         seek: None,
-        recipe,
+        recipe: decoded,
         record,
         draw,
-        out: &mut first.bytes,
+        out: aside.as_mut().unwrap_or(&mut first.bytes),
         further: FurtherViews { views, out: &mut out[..views.len()] },
     };
     let bad = |cause: String| ReplayError::Picture { locator: locator(record), cause };
     let origin = lane(picture).map_err(|fault| bad(fault.to_string()))?;
+    if let Some((steps, pixels)) = steps.as_mut().zip(aside) {
+        let played = steps.play((origin, pixels), (record, draw, turn.repeat()), &mut lane, &mut made[0].bytes);
+        played.map_err(|words| bad(words.trim_end_matches('.').to_owned()))?;
+    }
     if let Some(mosaics) = mosaics.as_deref() {
         let own = OwnPicture { mosaics, content: &content, record, draw };
         let lay = |tile, pixels: &MosaicPixels| mosaics.lay(tile, &pixels.picture, &mut made[0].bytes);
@@ -139,4 +160,22 @@ pub fn replay(
         recipe.plan_into(&origin, draw, &mut view.plan);
     }
     Ok(made)
+}
+
+/// What calls the functions in Python of a recipe, if it has some.
+fn steps(
+    source: &Arc<dyn Source>,
+    settings: &StreamSettings,
+    recipe: &Recipe,
+    readers: &ReaderFolders,
+) -> Result<Option<ReplayedSteps>, ReplayError> {
+    if recipe.python().next().is_none() {
+        return Ok(None);
+    }
+    let StreamSettings { seed, annotated, min_visible, .. } = *settings;
+    let (height, width, _) = recipe.shape();
+    let targets = Targets::new(Arc::clone(source), settings.columns.as_deref(), (height, width))?;
+    follow::can_follow(targets.schema(), recipe)?;
+    let follow = FollowSettings { recipe: Arc::new(recipe.clone()), seed, annotated, min_visible };
+    Ok(ReplayedSteps::open(recipe, targets.of_steps(follow), &settings.steps, readers)?)
 }

@@ -41,7 +41,7 @@ pub(super) fn run(args: &PreviewArgs) -> Result<(), Failure> {
     }
     let mut cells = Vec::new();
     for epoch in 0..u64::from(epochs) {
-        let made = replay(&source, settings, stream.decode(), epoch, Turn::new(record, 0));
+        let made = replay(&source, settings, (stream.decode(), &stream.readers()), epoch, Turn::new(record, 0));
         let made = made.map_err(|error| Failure::Failed(format!("{error}.")))?;
         cells.extend(made.iter().map(|view| {
             let title = if views == 1 { format!("epoch {epoch}") } else { format!("epoch {epoch}, {}", view.name) };

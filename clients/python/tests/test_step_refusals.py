@@ -1,7 +1,4 @@
-"""Where a list of transforms, or a command, has no function in Python (semantics rule 59)."""
-
-import json
-import subprocess
+"""Where a list of transforms has no function in Python (semantics rule 59)."""
 
 import forebay
 import numpy as np
@@ -42,14 +39,3 @@ def test_a_process_that_calls_functions_has_no_loader(jpegs, monkeypatch):
     monkeypatch.setenv("FOREBAY_CHILD", "1")
     with pytest.raises(forebay.AttachError, match='below `if __name__ == "__main__":`'):
         forebay.Loader(jpegs, batch_size=4, size=8)
-
-
-def test_replay_and_preview_say_that_a_function_runs_in_a_stream_alone(binary, jpegs):
-    table = [*(step.to_settings() for step in BEFORE), {"python": {"function": "a:b"}}]
-    text = json.dumps(table).replace('": ', '" = ')
-    for command in (["replay", "--record", "1", "--epoch", "0"], ["preview"]):
-        told = subprocess.run(
-            [binary, command[0], jpegs, "--set", f"transform={text}", *command[1:]], capture_output=True, text=True
-        )
-        assert told.returncode != 0
-        assert "a:b" in told.stderr, told.stderr

@@ -101,10 +101,14 @@ impl Sources {
         Ok(Some(DiskCache { folder, size: size.0 }))
     }
 
+    /// Where a daemon with this section may run custom readers, and functions in Python.
+    pub fn readers(&self) -> ReaderFolders {
+        ReaderFolders::Below(self.python.clone())
+    }
+
     /// What a daemon with this section may do. Without the section, it may do nothing of the kind.
     pub(crate) fn rights(&self) -> SourceRights {
-        let readers = ReaderFolders::Below(self.python.clone());
-        SourceRights { readers, objects: ObjectRoots::Below(self.objects.clone()) }
+        SourceRights { readers: self.readers(), objects: ObjectRoots::Below(self.objects.clone()) }
     }
 }
 

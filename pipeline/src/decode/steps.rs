@@ -12,6 +12,7 @@ mod child;
 mod code;
 mod mishap;
 mod plan;
+pub(crate) mod replayed;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

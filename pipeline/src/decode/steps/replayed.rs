@@ -1,0 +1,98 @@
+//! Calls the functions of a recipe for one picture at a time, without a stream: a replay does that.
+
+use std::sync::Arc;
+
+use forebay_children::{Patience, Silence};
+use forebay_pixels::{Draw, Origin, Recipe};
+use forebay_sources::ReaderFolders;
+
+use super::call::CallAnswer;
+use super::child::{STARTING, StepChild};
+use super::code::StepError;
+use super::plan::StepPlan;
+use crate::decode::job::stepping::Stepping;
+use crate::decode::views::FurtherViews;
+use crate::decode::{Decode, Picture};
+use crate::record::{Input, KeptRecord};
+use crate::settings::StepSettings;
+use crate::step_columns::StepColumns;
+
+/// A child that calls the functions of a recipe. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct ReplayedSteps {
+    plan: StepPlan,
+    child: StepChild,
+}
+
+impl ReplayedSteps {
+    /// Starts a child. Nothing if the recipe has no functions.
+    ///
+    /// # Errors
+    /// A function cannot be used, or the system lacks what that takes.
+    pub(crate) fn open(
+        recipe: &Recipe,
+        columns: StepColumns,
+        settings: &StepSettings,
+        readers: &ReaderFolders,
+    ) -> Result<Option<Self>, StepError> {
+        // There is no Loader that could call them.
+        let settings = StepSettings { workers: None, ..settings.clone() };
+        let Some(plan) = StepPlan::new(recipe, columns, &settings, readers)? else { return Ok(None) };
+        let (child, _) = StepChild::start(&plan, &Patience::lasting(STARTING))?;
+        Ok(Some(Self { plan, child }))
+    }
+
+    /// What is done with a picture before the first function.
+    pub(crate) fn first(&self) -> &Recipe {
+        &self.plan.first
+    }
+
+    /// Calls all functions, the first one with these pixels, which were made of this. Writes the result.
+    ///
+    /// # Errors
+    /// There is none. The words say why.
+    pub(crate) fn play(
+        &mut self,
+        (origin, pixels): (Origin, Vec<u8>),
+        (record, draw, repeat): (u64, Draw, u16),
+        lane: &mut Decode,
+        out: &mut [u8],
+    ) -> Result<(), String> {
+        let Self { plan, child } = self;
+        let mut stepping = Stepping::new(Arc::default(), repeat);
+        (stepping.origin, stepping.pixels) = (Some(origin), pixels);
+        let mut make = |kept: &KeptRecord, recipe: &Recipe, out: &mut [u8]| {
+            let (input, further) = (Input::Picture(kept), FurtherViews::default());
+            lane(Picture { input, behind: &[], cache: None, seek: None, recipe, record, draw, out, further }).map(drop)
+        };
+        while stepping.next < plan.steps.len() {
+            plan.prepare(&mut stepping, (record, draw));
+            let function = plan.function(&stepping).to_owned();
+            let answer = answer(plan, child, &mut stepping, (record, draw));
+            let answer = answer.map_err(|silence| match silence {
+                Silence::Late => format!("The function {function} took longer than python_timeout."),
+                _ => format!("The process of the function {function} has ended, or sent no answer."),
+            })?;
+            if let Some(trouble) = answer.trouble(&function) {
+                return Err(trouble);
+            }
+            stepping.next += 1;
+            plan.carry_on(&mut stepping, draw, &mut make, out).map_err(|fault| fault.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// Has the next function called.
+fn answer(
+    plan: &StepPlan,
+    child: &mut StepChild,
+    stepping: &mut Stepping,
+    turn: (u64, Draw),
+) -> Result<CallAnswer, Silence> {
+    let patience = Patience::lasting(if child.has_answered { plan.timeout } else { plan.timeout.max(STARTING) });
+    child.ask(&[plan.call(stepping, turn)], plan.room, &patience)?;
+    let answer = child.answer(&patience)?;
+    child.finish(&patience)?;
+    plan.take(stepping, answer, |into| child.result(0, plan.room, into), &mut Vec::new())
+}
