@@ -313,7 +313,8 @@ impl LedgerClient {
     pub async fn snapshot(&self, consumed: Vec<AckItem>) -> Result<Snapshot, CallError> {
         self.flush().await;
         let ledger = self.commands.ledger().to_owned();
-        let reply = self.commands.ask(TakeSnapshotRequest { ledger, consumed }).await?;
+        let reply =
+            self.commands.ask(TakeSnapshotRequest { ledger, consumed, ..TakeSnapshotRequest::default() }).await?;
         reply.snapshot.ok_or_else(|| CallError::Corrupt("The coordinator sent no snapshot.".into()))
     }
 

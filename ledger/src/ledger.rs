@@ -19,6 +19,7 @@ mod shares;
 mod snapshot;
 mod states;
 mod step;
+mod steps;
 mod terms;
 mod times;
 mod version;
@@ -27,8 +28,10 @@ mod workers;
 
 use std::sync::Arc;
 
-use forebay_plan::{GrainTable, MAX_EPOCH, Plan, SpecError, summary};
-use forebay_proto::v1::{DatasetSummary, DescribeReply, Progress, StoredHead, StoredWorker};
+use forebay_plan::{MAX_EPOCH, OrderTable, Plan, summary};
+use forebay_proto::v1::{
+    ClassNumbers, DatasetSummary, DescribeReply, GrainLengths, Progress, StoredHead, StoredWorker,
+};
 use prost::Message;
 
 use self::account::{Account, EPOCH, MARK};
@@ -38,7 +41,7 @@ use self::leases::Leases;
 use self::lineage::Lineage;
 use self::quarantine::{BAD, ENTRY, Quarantine};
 use self::shares::{SHARES, Shares};
-use self::terms::{GRAINS, SUMMARY, Terms};
+use self::terms::{CLASSES, GRAINS, SUMMARY, Terms};
 use self::version::StoredVersion;
 use self::workers::{WORKER, Workers};
 use crate::change::Change;
@@ -102,15 +105,11 @@ impl Ledger {
         let head: StoredHead = decode(HEAD, find(HEAD).ok_or(Damage::NoHead)?.1)?;
         let version = StoredVersion::load(&head, newest)?;
         let spec = head.spec.as_ref().ok_or(Damage::NoSpec)?;
-        let table = match find(GRAINS) {
-            Some((key, bytes)) => {
-                let table = GrainTable::from_lengths(&decode(key, bytes)?, spec.records).map_err(SpecError::from)?;
-                Some(Arc::new(table))
-            }
-            None => None,
-        };
+        let grains = find(GRAINS).map(|(key, bytes)| decode::<GrainLengths>(key, bytes)).transpose()?;
+        let classes = find(CLASSES).map(|(key, bytes)| decode::<ClassNumbers>(key, bytes)).transpose()?;
+        let table = OrderTable::read(spec, grains.as_ref(), classes.as_ref())?;
         let mut ledger = Self {
-            terms: Terms::load(Plan::with_grains(spec, table)?, &head, times),
+            terms: Terms::load(Plan::with_table(spec, table)?, &head, times),
             version,
             lineage: Lineage::load(&head),
             leases: Leases::load(&head, now, times),
@@ -119,13 +118,17 @@ impl Ledger {
             quarantine: Quarantine::load(&head),
             shares: Shares::default(),
         };
-        for (key, bytes) in documents.iter().filter(|(key, _)| !matches!(*key, HEAD | GRAINS)) {
+        for (key, bytes) in documents.iter().filter(|(key, _)| !matches!(*key, HEAD | GRAINS | CLASSES)) {
             ledger.load_document(key, bytes, now)?;
         }
-        if find(GRAINS).is_some() && ledger.plan().grains().is_none() {
-            return Err(Damage::Unknown(GRAINS.to_owned()));
+        let plan = ledger.plan();
+        for (key, is_planned) in [(GRAINS, plan.grains().is_some()), (CLASSES, plan.classes().is_some())] {
+            if find(key).is_some() && !is_planned {
+                return Err(Damage::Unknown(key.to_owned()));
+            }
         }
-        if head.lease_size == 0 || head.epochs > MAX_EPOCH || head.generation > MAX_EPOCH {
+        let has_whole_steps = head.lease_size.is_multiple_of(plan.positions_of_step().unwrap_or(1));
+        if head.lease_size == 0 || !has_whole_steps || head.epochs > MAX_EPOCH || head.generation > MAX_EPOCH {
             return Err(Damage::Number);
         }
         ledger.leases.check(&ledger.terms)?;
@@ -136,7 +139,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Takes in a document that is neither the head nor the table of grains.
+    /// Takes in a document that is neither the head nor a table of the order.
     fn load_document(&mut self, key: &str, bytes: &[u8], now: u64) -> Result<(), Damage> {
         if let Some(name) = key.strip_prefix(WORKER) {
             let (name, deadline) = (Arc::from(name), now.saturating_add(self.terms.times().lease_ttl));

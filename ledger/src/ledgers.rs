@@ -217,7 +217,7 @@ impl Ledgers {
         let wants_summary = self.registry.of_stream(&stream).all(|(_, ledger)| ledger.summary().is_none());
         if !resumed {
             let origin = format!("{name} {} {:x}", request.worker, request.incarnation);
-            let plan = plan(&self.registry, &stream, request, spec).map_err(|error| invalid(error.to_string()))?;
+            let plan = plan(&self.registry, &stream, request, spec)?;
             let mut ledger = Ledger::new(plan, request.lease_size, request.epochs, origin.as_bytes(), self.times);
             self.runs.place(&stream, &mut ledger);
             self.registry.insert(&name, ledger);

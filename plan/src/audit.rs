@@ -11,7 +11,6 @@ mod unsummed;
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 
 use forebay_proto::{
     RecordSum, Turn,
@@ -19,9 +18,9 @@ use forebay_proto::{
 };
 
 use crate::{
-    grains::{GRAIN_PERMUTATION, GrainTable},
+    grains::GRAIN_PERMUTATION,
     part::EpochPart,
-    plan::Plan,
+    plan::{OrderTable, Plan},
     spec::{PERMUTATION, SpecError},
 };
 pub use group::{GroupAudit, GroupVerdict};
@@ -95,17 +94,19 @@ pub struct Expected {
 /// positions that were done since its last call, because billions take their time.
 pub fn expected(plan: &Plan, epoch: u64, positions: Range<u64>, mut progress: impl FnMut(u64)) -> Expected {
     let order = plan.epoch(epoch);
-    let positions = positions.start..positions.end.min(order.records());
+    let positions = plan.clip(epoch, &positions);
     let mut expected = Expected { sum: RecordSum::default(), sources: vec![(0, 0); plan.sources().len()] };
     // The whole dataset has the same records in any order.
     let whole = positions == (0..plan.spec().records) && plan.is_plain();
     for position in positions {
-        let turn = if whole { Turn::first(position) } else { order.turn(position) };
-        expected.sum.add(turn.key());
-        if let Some(source) = plan.source(turn.record()) {
-            let (positions, repeats) = &mut expected.sources[source];
-            *positions += 1;
-            *repeats += u64::from(turn.repeat() > 0);
+        let turn = if whole { Some(Turn::first(position)) } else { order.own(position) };
+        if let Some(turn) = turn {
+            expected.sum.add(turn.key());
+            if let Some(source) = plan.source(turn.record()) {
+                let (positions, repeats) = &mut expected.sources[source];
+                *positions += 1;
+                *repeats += u64::from(turn.repeat() > 0);
+            }
         }
         if (position + 1).is_multiple_of(STEP) {
             progress(STEP);
@@ -141,8 +142,7 @@ fn judge<'a>(
     let mut whole = None;
     let judge = |(tally, (from, until)): (&EpochTally, (u64, Option<u64>))| {
         let positions = from..until.unwrap_or(u64::MAX);
-        let is_whole = positions == (0..u64::MAX) && plan.is_plain();
-        let expected = if is_whole && plan.epoch_records(tally.epoch) == plan.spec().records {
+        let expected = if positions == (0..u64::MAX) && plan.has_equal_epochs() {
             whole.get_or_insert_with(|| expected(plan, tally.epoch, positions, &mut *progress)).clone()
         } else {
             expected(plan, tally.epoch, positions, &mut *progress)
@@ -156,21 +156,21 @@ fn judge<'a>(
 /// once: that ledger's reply comes without a table of grains.
 fn plan(reply: &AuditReply) -> Result<Plan, SpecError> {
     let mut spec = reply.spec.clone().unwrap_or_default();
-    let mut table = None;
+    let table = OrderTable::read(&spec, reply.grains.as_ref(), reply.classes.as_ref())?;
     match &reply.grains {
-        Some(grains) => table = Some(Arc::new(GrainTable::from_lengths(grains, spec.records)?)),
         None if EpochPart::of(&spec).is_none() && spec.permutation == GRAIN_PERMUTATION => {
             (spec.permutation, spec.grains) = (PERMUTATION, None);
         }
-        None => {}
+        _ => {}
     }
-    Plan::with_grains(&spec, table)
+    Plan::with_table(&spec, table)
 }
 
 /// The plan of the whole dataset, from what a rank's ledger reports.
 fn whole_plan(reply: &AuditReply) -> Result<Plan, SpecError> {
     let spec = reply.spec.clone().map(|spec| LedgerSpec { lockstep: None, ..spec });
-    plan(&AuditReply { spec, grains: reply.grains.clone(), ..AuditReply::default() })
+    let (grains, classes) = (reply.grains.clone(), reply.classes.clone());
+    plan(&AuditReply { spec, grains, classes, ..AuditReply::default() })
 }
 
 impl EpochAudit {

@@ -4,12 +4,25 @@
 //! records. [`ClassLayout`] has these numbers. [`ClassOrder`] says which turn is at which place of which step.
 
 mod order;
+mod part;
+mod problem;
+mod settings;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use self::order::{ClassOrder, ClassPlan};
+pub(crate) use self::part::ClassPart;
+pub use self::problem::ClassProblem;
+pub(crate) use self::settings::check;
 pub use self::table::{ClassTable, TooManyRecords};
+
+/// The version of the permutation of steps of classes (semantics rule 62).
+pub const CLASS_PERMUTATION: u32 = 5;
+/// Most classes of a dataset.
+const MAX_CLASSES: usize = 4096;
+/// Most places of a step, on all ranks together.
+const MAX_PLACES: u32 = 1 << 20;
 
 /// What becomes of turns that do not fill a step of their class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,6 +195,28 @@ impl ClassLayout {
             None => Some(self.classes.partition_point(|class| class.steps_end() <= step)),
             Some(dropped) => self.dropped.get(usize::try_from(dropped).ok()?).copied(),
         }
+    }
+
+    /// Turns that one of `ranks` ranks has in an epoch, dropped ones included. Each rank has an equal part of a step's places.
+    fn turns_of_rank(&self, rank: u64, ranks: u64) -> u64 {
+        let of_class = |(class, laid): (usize, &LaidClass)| {
+            let part = laid.places / ranks;
+            let of_step = |turns: u64| turns.saturating_sub(rank * part).min(part);
+            let is_dropped = self.dropped.binary_search(&class).is_ok();
+            let dropped = if is_dropped { laid.turns_end() - laid.items_end() } else { 0 };
+            laid.items / laid.places * part + of_step(laid.items % laid.places) + of_step(dropped)
+        };
+        self.classes.iter().enumerate().map(of_class).sum()
+    }
+
+    /// The places of a step and the turns that it has, where the steps of each class follow each other.
+    fn size_of_step(&self, step: u64) -> Option<ClassSize> {
+        let class = &self.classes[self.of_step(step)?];
+        let turns = match step.checked_sub(self.steps()) {
+            None => (class.items - (step - class.first_step) * class.places).min(class.places),
+            Some(_) => class.turns_end() - class.items_end(),
+        };
+        Some(ClassSize { turns, places: class.places })
     }
 
     /// The turn at a place of a step, among all turns in the order of the classes. Nothing where a place is bare.

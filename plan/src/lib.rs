@@ -27,13 +27,16 @@ pub use audit::{
 };
 pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
 pub use buckets::{Bucket, BucketRule, KohyaBuckets, NoBucket};
-pub use classes::{ClassLayout, ClassOrder, ClassPlan, ClassShare, ClassSize, ClassTable, Leftovers, TooManyRecords};
+pub use classes::{
+    CLASS_PERMUTATION, ClassLayout, ClassOrder, ClassPlan, ClassProblem, ClassShare, ClassSize, ClassTable, Leftovers,
+    TooManyRecords,
+};
 pub use grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem, GrainTable};
 pub use lockstep::{RankPositions, RankProblem, check_rank, world_sizes};
 pub use mixture::shares::{MIXTURE_PERMUTATION, MixtureProblem, shares};
 pub use part::EpochPart;
 pub use permutation::{MAX_EPOCH, Permutation};
-pub use plan::{EpochOrder, Plan};
+pub use plan::{EpochOrder, OrderTable, Plan};
 pub use segments::{SegmentEnd, Segments, ranks};
 pub use spec::{PERMUTATION, SpecError, differences, nameless, spec_hash};
 pub use summary::summary_block;

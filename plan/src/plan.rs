@@ -1,14 +1,16 @@
-//! Which record is at which position of an epoch: a pure function of the spec, and of the table of grains if the spec needs
-//! one. It is the same on every node.
+//! Which record is at which position of an epoch: a pure function of the spec, and of the table of grains or classes if the spec
+//! needs one. It is the same on every node.
 //!
 //! Dynamic assignment has positions 0..N. Static assignment has the positions of one shard, by DALI's bounds and rotation;
 //! with shuffle the bounds are taken in the epoch's permuted order (semantics rule 13). Lockstep assignment has the
 //! positions of one rank (rule 40). N is the number of records, or of all turns of an epoch that has records more than once
 //! (rules 57 and 58). A shard with one record less than others gets a last position without a record, so that all shards
-//! have the same number of positions. So an epoch owes a shard only positions, even for batches of copies.
+//! have the same number of positions. So an epoch owes a shard only positions, even for batches of copies. Where steps have
+//! classes (rule 62), any step may have positions without a record at its end.
 
 mod counts;
 mod extent;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -17,10 +19,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use forebay_proto::Turn;
-use forebay_proto::v1::{LedgerSpec, SourceShare, StaticShard};
+use forebay_proto::v1::{LedgerSpec, LockstepRank, SourceShare, StaticShard};
 
 use self::extent::Extent;
+pub use self::table::OrderTable;
 use crate::{
+    classes::{ClassPart, ClassPlan, ClassProblem},
     grain_passes::{GrainPass, GrainPasses},
     grains::{GrainProblem, GrainTable},
     mixture::{MixedEpoch, Mixture, shares::is_mixture},
@@ -55,6 +59,7 @@ enum Orders {
     Records,
     Grains(Arc<GrainPasses>),
     Mixture(Arc<Mixture>),
+    Classes(ClassPlan),
 }
 
 /// One epoch of a [`Plan`], for many questions in a row: the keys are made once.
@@ -73,24 +78,36 @@ enum Places {
     Permuted(Permutation),
     ByGrains(Arc<GrainPass>),
     Mixed(MixedEpoch),
+    OfClasses(ClassPart),
 }
 
 impl Plan {
-    /// The plan of a spec that is not about grains.
+    /// The plan of a spec that needs no table.
     pub fn new(spec: &LedgerSpec) -> Result<Self, SpecError> {
-        Self::with_grains(spec, None)
+        Self::with_table(spec, None)
     }
 
     /// The plan of a spec, with the table of grains if the spec has the digest of one.
     pub fn with_grains(spec: &LedgerSpec, table: Option<Arc<GrainTable>>) -> Result<Self, SpecError> {
+        Self::with_table(spec, table.map(OrderTable::Grains))
+    }
+
+    /// The plan of a spec, with the table whose digest the spec has.
+    pub fn with_table(spec: &LedgerSpec, table: Option<OrderTable>) -> Result<Self, SpecError> {
         spec::check(spec)?;
         let table = match (&spec.grains, table) {
+            (None, Some(OrderTable::Classes(table))) if spec.classes.is_some() => {
+                return Ok(Self { orders: Orders::Classes(ClassPlan::of_spec(spec, table)?), spec: spec.clone() });
+            }
+            (None, _) if spec.classes.is_some() => return Err(ClassProblem::Missing.into()),
             (None, _) => None,
-            (Some(_), None) => return Err(GrainProblem::Missing.into()),
-            (Some(order), Some(table)) if order.digest == table.digest() && table.records() == spec.records => {
+            (Some(order), Some(OrderTable::Grains(table)))
+                if order.digest == table.digest() && table.records() == spec.records =>
+            {
                 Some(table)
             }
-            (Some(_), Some(_)) => return Err(GrainProblem::Other.into()),
+            (Some(_), Some(OrderTable::Grains(_))) => return Err(GrainProblem::Other.into()),
+            (Some(_), _) => return Err(GrainProblem::Missing.into()),
         };
         let orders = match (&table, &spec.grains) {
             _ if is_mixture(spec.permutation) => Orders::Mixture(Arc::new(Mixture::new(spec, table.as_ref())?)),
@@ -121,10 +138,34 @@ impl Plan {
     /// The table of grains that the spec is about.
     pub fn grains(&self) -> Option<&Arc<GrainTable>> {
         match &self.orders {
-            Orders::Records => None,
+            Orders::Records | Orders::Classes(_) => None,
             Orders::Grains(passes) => Some(passes.table()),
             Orders::Mixture(mixture) => mixture.grains(),
         }
+    }
+
+    /// The classes that its steps have, if they have some.
+    pub const fn classes(&self) -> Option<&ClassPlan> {
+        match &self.orders {
+            Orders::Classes(classes) => Some(classes),
+            Orders::Records | Orders::Grains(_) | Orders::Mixture(_) => None,
+        }
+    }
+
+    /// The table that it was made with.
+    pub fn table(&self) -> Option<OrderTable> {
+        let of_classes = self.classes().map(|classes| OrderTable::Classes(Arc::clone(classes.table())));
+        of_classes.or_else(|| self.grains().cloned().map(OrderTable::Grains))
+    }
+
+    /// The same orders for a rank of lockstep, or for the whole epoch.
+    ///
+    /// # Errors
+    /// There is no such rank, or ranks cannot share its steps.
+    pub fn of_rank(&self, rank: Option<LockstepRank>) -> Result<Self, SpecError> {
+        let spec = LedgerSpec { lockstep: rank, ..self.spec.clone() };
+        spec::check(&spec)?;
+        Ok(Self { spec, orders: self.orders.clone() })
     }
 
     /// The sources that the dataset is made of; none if it is a single one that is not repeated.
@@ -146,27 +187,74 @@ impl Plan {
         match &self.orders {
             Orders::Records | Orders::Grains(_) => self.spec.records,
             Orders::Mixture(mixture) => mixture.positions(),
+            Orders::Classes(classes) => classes.layout().positions(),
         }
     }
 
-    /// Whether an epoch has each of its records once.
+    /// How many positions of this plan are in steps of classes that are delivered. What its `drop` leaves out is behind them. Nothing
+    /// if steps have no classes.
+    pub fn positions_in_steps(&self) -> Option<u64> {
+        let layout = self.classes()?.layout();
+        Some(layout.steps() * self.positions_of_step()?)
+    }
+
+    /// How many positions each step of classes has, a rank's part if it is the plan of one. Nothing if steps have no classes.
+    pub fn positions_of_step(&self) -> Option<u64> {
+        let ranks = self.spec.lockstep.map_or(1, |rank| u64::from(rank.world_size).max(1));
+        Some(self.classes()?.layout().places() / ranks)
+    }
+
+    /// Whether positions are whole steps of classes. They always are if steps have no classes.
+    pub fn is_of_whole_steps(&self, positions: &Range<u64>) -> bool {
+        let ends = [positions.start, positions.end];
+        self.positions_of_step().is_none_or(|step| ends.iter().all(|end| end.is_multiple_of(step)))
+    }
+
+    /// Whether each record of the dataset has one place in the order of an epoch, and each place a record.
     pub const fn is_plain(&self) -> bool {
-        !matches!(self.orders, Orders::Mixture(_))
+        !matches!(self.orders, Orders::Mixture(_) | Orders::Classes(_))
+    }
+
+    /// Whether all epochs have the same turns, in some order.
+    pub fn has_equal_epochs(&self) -> bool {
+        self.part().is_none() && !matches!(self.orders, Orders::Mixture(_))
     }
 
     /// How many turns of records an epoch has; 0 for a static shard that is empty in this epoch.
     pub fn epoch_records(&self, epoch: u64) -> u64 {
-        self.extent(epoch).records()
+        match &self.orders {
+            Orders::Classes(classes) => ClassPart::turns(classes.layout(), self.spec.lockstep.as_ref()),
+            Orders::Records | Orders::Grains(_) | Orders::Mixture(_) => self.extent(epoch).records(),
+        }
+    }
+
+    /// How many of these positions have a record.
+    pub fn records_in(&self, epoch: u64, positions: &Range<u64>) -> u64 {
+        if self.classes().is_some() {
+            return self.epoch(epoch).records_in(positions);
+        }
+        let end = positions.end.min(self.epoch_records(epoch));
+        end.saturating_sub(positions.start)
+    }
+
+    /// These positions without those behind the last one that may have a record.
+    pub fn clip(&self, epoch: u64, positions: &Range<u64>) -> Range<u64> {
+        let end = if self.classes().is_some() { self.epoch_len(epoch) } else { self.epoch_records(epoch) };
+        positions.start.min(end)..positions.end.min(end)
     }
 
     /// How many positions an epoch has: one for each record, and as many as in the other shards or ranks. A static shard
     /// that is empty in this epoch has none.
     pub fn epoch_len(&self, epoch: u64) -> u64 {
-        self.extent(epoch).len()
+        match &self.orders {
+            Orders::Classes(classes) => ClassPart::positions(classes.layout(), self.spec.lockstep.as_ref()),
+            Orders::Records | Orders::Grains(_) | Orders::Mixture(_) => self.extent(epoch).len(),
+        }
     }
 
     /// The record at a position. Positions beyond the epoch's length go on in the epoch's order and wrap at the
-    /// dataset's end. Those of a rank of lockstep repeat its last record.
+    /// dataset's end. Those of a rank of lockstep repeat its last record. Where steps have classes, a position without a record
+    /// repeats one of its step.
     pub fn record(&self, epoch: u64, position: u64) -> u64 {
         self.epoch(epoch).record(position)
     }
@@ -180,7 +268,7 @@ impl Plan {
     pub fn grain_at(&self, epoch: u64, place: u64) -> Option<(Range<u64>, Range<u64>)> {
         match &self.orders {
             Orders::Grains(passes) => passes.epoch(&self.spec, epoch).grain_at(place),
-            Orders::Records | Orders::Mixture(_) => None,
+            Orders::Records | Orders::Mixture(_) | Orders::Classes(_) => None,
         }
     }
 
@@ -190,6 +278,7 @@ impl Plan {
         let places = match &self.orders {
             Orders::Grains(passes) => Places::ByGrains(passes.epoch(spec, epoch)),
             Orders::Mixture(mixture) => Places::Mixed(MixedEpoch::new(Arc::clone(mixture), spec, epoch)),
+            Orders::Classes(classes) => Places::OfClasses(ClassPart::new(classes.epoch(epoch), spec.lockstep.as_ref())),
             Orders::Records if spec.shuffle => {
                 Places::Permuted(Permutation::new(spec.records, spec.seed, epoch, &spec.fingerprint, "records"))
             }
@@ -207,12 +296,20 @@ impl Plan {
 impl EpochOrder {
     /// How many records the epoch has.
     pub fn records(&self) -> u64 {
-        self.extent.records()
+        if let Places::OfClasses(part) = &self.places { part.records() } else { self.extent.records() }
     }
 
     /// See [`Plan::epoch_len`].
     pub fn len(&self) -> u64 {
-        self.extent.len()
+        if let Places::OfClasses(part) = &self.places { part.len() } else { self.extent.len() }
+    }
+
+    /// How many of these positions have a record.
+    pub fn records_in(&self, positions: &Range<u64>) -> u64 {
+        match &self.places {
+            Places::OfClasses(part) => part.records_in(positions),
+            _ => positions.end.min(self.records()).saturating_sub(positions.start),
+        }
     }
 
     /// True for an epoch without positions.
@@ -227,22 +324,29 @@ impl EpochOrder {
 
     /// The turn of a record at a position; see [`Plan::record`].
     pub fn turn(&self, position: u64) -> Turn {
-        let place = self.extent.place(position);
+        let place = || self.extent.place(position);
         match &self.places {
-            Places::AsTheyAre => Turn::first(place),
-            Places::Permuted(permutation) => Turn::first(permutation.forward(place)),
-            Places::ByGrains(grains) => Turn::first(grains.record(place)),
-            Places::Mixed(mixed) => mixed.turn(place),
+            Places::AsTheyAre => Turn::first(place()),
+            Places::Permuted(permutation) => Turn::first(permutation.forward(place())),
+            Places::ByGrains(grains) => Turn::first(grains.record(place())),
+            Places::Mixed(mixed) => mixed.turn(place()),
+            Places::OfClasses(part) => part.shown(position),
         }
     }
 
     /// The turn that the epoch has at a position; none at a position without a record.
     pub fn own(&self, position: u64) -> Option<Turn> {
-        (position < self.records()).then(|| self.turn(position))
+        match &self.places {
+            Places::OfClasses(part) => part.own(position),
+            _ => (position < self.records()).then(|| self.turn(position)),
+        }
     }
 
     /// How many of these positions each of the sources has. Positions without a record count for no source.
     pub fn count_sources(&self, sources: &[SourceShare], positions: &Range<u64>) -> Vec<u64> {
+        if matches!(self.places, Places::OfClasses(_)) {
+            return counts::count(&self.places, sources, positions.clone());
+        }
         let mut counts = vec![0; sources.len()];
         for places in self.extent.spans(positions) {
             let of_span = counts::count(&self.places, sources, places);
@@ -254,7 +358,7 @@ impl EpochOrder {
     /// See [`Plan::positions_of`].
     pub fn positions_of(&self, record: u64) -> impl Iterator<Item = u64> {
         let single = match &self.places {
-            Places::Mixed(_) => None,
+            Places::Mixed(_) | Places::OfClasses(_) => None,
             _ if record >= self.all => None,
             Places::AsTheyAre => Some(record),
             Places::Permuted(permutation) => Some(permutation.inverse(record)),
@@ -265,7 +369,11 @@ impl EpochOrder {
             _ => None,
         };
         let places = single.into_iter().chain(mixed.into_iter().flatten());
-        places.filter_map(|place| self.extent.position(place))
+        let of_classes = match &self.places {
+            Places::OfClasses(part) => Some(part.positions_of(record)),
+            _ => None,
+        };
+        places.filter_map(|place| self.extent.position(place)).chain(of_classes.into_iter().flatten())
     }
 
     /// Calls `visit` with each of these records and each of its positions, in whatever order is the cheapest.

@@ -1,7 +1,12 @@
 //! What makes two ledgers the same (semantics rules 1 and 20): checks, hash and differences of a `LedgerSpec`.
 
-use forebay_proto::v1::{GrainOrder, LedgerSpec, LockstepRank, SourceShare, StaticShard};
+#[cfg(test)]
+mod tests;
 
+use forebay_printable::printable;
+use forebay_proto::v1::{ClassOrder, GrainOrder, LedgerSpec, LockstepRank, SourceShare, StaticShard};
+
+use crate::classes::{self, CLASS_PERMUTATION, ClassProblem};
 use crate::grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem};
 use crate::lockstep::{RankProblem, check_rank};
 use crate::mixture::shares::{self, MIXTURE_PERMUTATION, MixtureProblem};
@@ -26,7 +31,7 @@ pub enum SpecError {
     /// Made by another version of Forebay.
     #[error(
         "The order has permutation version {0}, but this build knows only the versions \
-             {PERMUTATION} to {GRAIN_MIXTURE_PERMUTATION}."
+             {PERMUTATION} to {CLASS_PERMUTATION}."
     )]
     Permutation(u32),
     /// Not 32 bytes.
@@ -56,6 +61,9 @@ pub enum SpecError {
     /// Something about grains.
     #[error(transparent)]
     Grains(#[from] GrainProblem),
+    /// Something about steps of classes.
+    #[error(transparent)]
+    Classes(#[from] ClassProblem),
     /// Something about several sources, or about repeats.
     #[error(transparent)]
     Mixture(#[from] MixtureProblem),
@@ -78,8 +86,9 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), SpecError> {
     if spec.records > MAX_RECORDS {
         return Err(SpecError::TooLarge(spec.records));
     }
+    classes::check(spec)?;
     match (spec.permutation, &spec.grains) {
-        (PERMUTATION | MIXTURE_PERMUTATION, None) => {}
+        (PERMUTATION | MIXTURE_PERMUTATION | CLASS_PERMUTATION, None) => {}
         (GRAIN_PERMUTATION | GRAIN_MIXTURE_PERMUTATION, Some(grains))
             if spec.shuffle && grains.digest.len() == 32 && grains.window > 0 => {}
         (version @ PERMUTATION..=GRAIN_MIXTURE_PERMUTATION, grains) => {
@@ -133,6 +142,18 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
             hasher.update(&source.positions.to_le_bytes());
         }
     }
+    if let Some(ClassOrder { digest, places, leftovers, repeats, rule: _ }) = &spec.classes {
+        hasher.update(b"classes");
+        hasher.update(&(digest.len() as u64).to_le_bytes());
+        hasher.update(digest);
+        hasher.update(&leftovers.to_le_bytes());
+        for numbers in [places, repeats] {
+            hasher.update(&(numbers.len() as u64).to_le_bytes());
+            for number in numbers {
+                hasher.update(&number.to_le_bytes());
+            }
+        }
+    }
     if let Some(LockstepRank { global_batch, .. }) = &spec.lockstep {
         hasher.update(b"lockstep");
         hasher.update(&global_batch.to_le_bytes());
@@ -140,10 +161,12 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
     hasher.finalize().into()
 }
 
-/// The spec without what two specs of one ledger may differ in: the names of sources, which are for people.
+/// The spec without what two specs of one ledger may differ in: the names of sources and of the classes' rule, which are for
+/// people.
 pub fn nameless(spec: &LedgerSpec) -> LedgerSpec {
     let sources = spec.sources.iter().map(|source| SourceShare { name: String::new(), ..source.clone() });
-    LedgerSpec { sources: sources.collect(), ..spec.clone() }
+    let classes = spec.classes.clone().map(|classes| ClassOrder { rule: String::new(), ..classes });
+    LedgerSpec { sources: sources.collect(), classes, ..spec.clone() }
 }
 
 /// Says in words where two specs differ, the kept one first; empty where they agree.
@@ -168,6 +191,17 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
     let ranks = kept.lockstep.zip(asked.lockstep);
     let world_size = ranks
         .map_or_else(Default::default, |(kept, asked)| (kept.world_size.to_string(), asked.world_size.to_string()));
+    let classes = |of: fn(&ClassOrder) -> String| {
+        let said = |spec: &LedgerSpec| spec.classes.as_ref().map_or_else(|| "none".to_owned(), of);
+        (said(kept), said(asked))
+    };
+    let table = classes(|classes| match &*classes.rule {
+        "" => hex(&classes.digest),
+        rule => format!("{} ({})", hex(&classes.digest), printable(rule)),
+    });
+    let places = classes(|classes| numbers(&classes.places));
+    let leftovers = classes(|classes| classes.leftovers().as_str_name().to_ascii_lowercase());
+    let repeats = classes(|classes| numbers(&classes.repeats));
     let shuffle = |spec: &LedgerSpec| match spec.grains {
         Some(_) => "\"grains\"".to_owned(),
         None => spec.shuffle.to_string(),
@@ -190,6 +224,10 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
         ("shuffle", shuffle(kept), shuffle(asked)),
         ("the table of grains", digest.0, digest.1),
         ("shuffle_window", window.0, window.1),
+        ("the table of classes", table.0, table.1),
+        ("the places of the steps of each class", places.0, places.1),
+        ("leftovers", leftovers.0, leftovers.1),
+        ("the repeats of each source", repeats.0, repeats.1),
         ("seed", kept.seed.to_string(), asked.seed.to_string()),
         ("the positions of each source", shares(kept), shares(asked)),
         ("the permutation's version", kept.permutation.to_string(), asked.permutation.to_string()),
@@ -204,6 +242,14 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
     words.join("; ")
 }
 
+/// Numbers with commas, of which the first ones tell two lists apart for people.
+fn numbers(all: &[u32]) -> String {
+    if all.is_empty() {
+        return "none".to_owned();
+    }
+    all.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}
+
 /// The first 16 digits tell two fingerprints apart.
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
@@ -211,113 +257,4 @@ fn hex(bytes: &[u8]) -> String {
         write!(text, "{byte:02x}").expect("a String takes every write");
         text
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn spec() -> LedgerSpec {
-        LedgerSpec { fingerprint: vec![1; 32], records: 500, permutation: PERMUTATION, ..LedgerSpec::default() }
-    }
-
-    #[test]
-    fn rule_1_each_field_changes_the_hash_and_is_named() {
-        let shard = |shard_id, num_shards, stick_to_shard| Some(StaticShard { shard_id, num_shards, stick_to_shard });
-        let others = [
-            (LedgerSpec { fingerprint: vec![2; 32], ..spec() }, "fingerprint"),
-            (LedgerSpec { records: 501, ..spec() }, "records was 500 and is now 501"),
-            (LedgerSpec { shuffle: true, ..spec() }, "shuffle was false and is now true"),
-            (LedgerSpec { seed: 9, ..spec() }, "seed was 0 and is now 9"),
-            (LedgerSpec { permutation: 2, ..spec() }, "permutation"),
-            (grained(3, 16), "shuffle was false and is now \"grains\""),
-            (LedgerSpec { shard: shard(0, 2, false), ..spec() }, "was dynamic and is now static (shard_id 0"),
-            (in_lockstep(8, 0, 2), "assignment was dynamic and is now lockstep (global_batch 8)"),
-        ];
-        for (other, words) in &others {
-            assert_ne!(spec_hash(other), spec_hash(&spec()));
-            let said = differences(&spec(), other);
-            assert!(said.contains(words), "{said}");
-        }
-        assert_ne!(
-            spec_hash(&LedgerSpec { shard: shard(0, 2, false), ..spec() }),
-            spec_hash(&LedgerSpec { shard: shard(0, 2, true), ..spec() })
-        );
-        assert_eq!(differences(&spec(), &spec()), "");
-    }
-
-    fn in_lockstep(global_batch: u64, rank: u32, world_size: u32) -> LedgerSpec {
-        LedgerSpec { lockstep: Some(LockstepRank { global_batch, rank, world_size }), ..spec() }
-    }
-
-    #[test]
-    fn rule_40_the_hash_of_a_lockstep_run_covers_the_global_batch_and_not_the_ranks() {
-        assert_eq!(spec_hash(&in_lockstep(8, 0, 2)), spec_hash(&in_lockstep(8, 3, 4)));
-        assert_ne!(spec_hash(&in_lockstep(8, 0, 2)), spec_hash(&in_lockstep(16, 0, 2)));
-        assert_eq!(differences(&in_lockstep(8, 0, 2), &in_lockstep(8, 0, 4)), "world_size was 2 and is now 4");
-        assert_eq!(
-            differences(&in_lockstep(8, 0, 2), &in_lockstep(16, 0, 2)),
-            "assignment was lockstep (global_batch 8) and is now lockstep (global_batch 16)"
-        );
-        assert_eq!(check(&in_lockstep(8, 1, 2)), Ok(()));
-        assert!(matches!(check(&in_lockstep(9, 1, 2)), Err(SpecError::Lockstep(RankProblem::Uneven { .. }))));
-        let shard = Some(StaticShard { shard_id: 0, num_shards: 2, stick_to_shard: false });
-        let both = LedgerSpec { shard, ..in_lockstep(8, 1, 2) };
-        assert_eq!(check(&both), Err(SpecError::Lockstep(RankProblem::Shard)));
-    }
-
-    fn grained(digest: u8, window: u32) -> LedgerSpec {
-        let grains = Some(GrainOrder { digest: vec![digest; 32], window });
-        LedgerSpec { shuffle: true, permutation: GRAIN_PERMUTATION, grains, ..spec() }
-    }
-
-    #[test]
-    fn rule_56_the_table_of_grains_and_the_window_are_part_of_the_spec() {
-        let kept = grained(3, 16);
-        for (other, words) in [
-            (grained(4, 16), "the table of grains was 0303030303030303 and is now 0404040404040404"),
-            (grained(3, 8), "shuffle_window was 16 and is now 8"),
-        ] {
-            assert_ne!(spec_hash(&other), spec_hash(&kept));
-            assert_eq!(differences(&kept, &other), words);
-        }
-        let records = LedgerSpec { permutation: PERMUTATION, grains: None, ..kept.clone() };
-        assert!(differences(&kept, &records).starts_with("shuffle was \"grains\" and is now true;"));
-        assert_eq!(check(&kept), Ok(()));
-    }
-
-    #[test]
-    fn rule_56_hashes_of_specs_are_pinned_and_those_without_grains_are_the_old_ones() {
-        let shard = Some(StaticShard { shard_id: 1, num_shards: 2, stick_to_shard: true });
-        let hash = |spec: LedgerSpec| blake3::Hash::from(spec_hash(&spec)).to_hex().to_string();
-        let hashes = [spec(), LedgerSpec { shuffle: true, shard, ..spec() }, grained(3, 16)].map(hash);
-        assert_eq!(hashes, PINNED);
-    }
-
-    const PINNED: [&str; 3] = [
-        "f82f944a5fd896fff81f104878374ce2523e3fac276180d0d02b5813415fc4df",
-        "d1dcce3654502ad8a470c7ad7deff0fe0b6c26b8578f0ecd6fdcde8ac58b2d0a",
-        "7a758227803e47a359f625a71664349b88868f10c95451950fbeb1a9b95b3ee6",
-    ];
-
-    #[test]
-    fn specs_that_no_ledger_can_have_are_refused_by_name() {
-        let shard = |shard_id, num_shards| Some(StaticShard { shard_id, num_shards, stick_to_shard: false });
-        assert_eq!(check(&spec()), Ok(()));
-        assert_eq!(check(&LedgerSpec { records: 0, ..spec() }), Err(SpecError::Empty));
-        assert_eq!(check(&LedgerSpec { records: u64::MAX, ..spec() }), Err(SpecError::TooLarge(u64::MAX)));
-        assert_eq!(check(&LedgerSpec { permutation: 0, ..spec() }), Err(SpecError::Permutation(0)));
-        assert_eq!(check(&LedgerSpec { fingerprint: vec![], ..spec() }), Err(SpecError::Fingerprint(0)));
-        let without = |version, grains| Err(GrainProblem::Spec { version, grains }.into());
-        assert_eq!(check(&LedgerSpec { permutation: 2, shuffle: true, ..spec() }), without(2, false));
-        assert_eq!(check(&LedgerSpec { permutation: 1, ..grained(3, 16) }), without(1, true));
-        assert_eq!(check(&LedgerSpec { shuffle: false, ..grained(3, 16) }), without(2, true));
-        assert_eq!(check(&grained(3, 0)), without(2, true));
-        for (shard_id, num_shards) in [(0, 0), (2, 2), (3, 2)] {
-            assert_eq!(
-                check(&LedgerSpec { shard: shard(shard_id, num_shards), ..spec() }),
-                Err(SpecError::Shard { shard_id, num_shards })
-            );
-        }
-    }
 }

@@ -31,10 +31,23 @@ impl AuditReply {
     /// The ledger may go on between two pages. An epoch counts as complete only where it was in all of them: its tally
     /// here may be older than the newest page.
     pub fn append(&mut self, page: Self) {
-        let Self { spec, epochs, progress, more, grains, recoveries, begins, total_epochs, ends, run, has_ended } =
-            page;
+        let Self {
+            spec,
+            epochs,
+            progress,
+            more,
+            grains,
+            recoveries,
+            begins,
+            total_epochs,
+            ends,
+            run,
+            has_ended,
+            classes,
+        } = page;
         self.spec = spec.or_else(|| self.spec.take());
         self.grains = grains.or_else(|| self.grains.take());
+        self.classes = classes.or_else(|| self.classes.take());
         self.begins.extend(begins);
         self.epochs.extend(epochs);
         self.recoveries.extend(recoveries);

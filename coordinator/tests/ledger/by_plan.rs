@@ -185,7 +185,11 @@ fn rule_40_going_back_behind_a_step_that_was_left_out_counts_its_records_once() 
         scene.call(request).unwrap();
     }
     let rank = job.ranks[0].caller.ledger.clone();
-    let state = scene.call(TakeSnapshotRequest { ledger: rank, consumed: Vec::new() }).unwrap().snapshot.unwrap();
+    let state = scene
+        .call(TakeSnapshotRequest { ledger: rank, consumed: Vec::new(), ..TakeSnapshotRequest::default() })
+        .unwrap()
+        .snapshot
+        .unwrap();
     job.restore(&state);
     for times in 0..3 {
         for _ in 0..2 + times % 2 {

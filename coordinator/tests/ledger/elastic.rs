@@ -123,7 +123,12 @@ impl<'a> Job<'a> {
                 continue;
             }
             let consumed = self.readers[index].in_hand.clone();
-            let state = self.scene.call(TakeSnapshotRequest { ledger, consumed }).unwrap().snapshot.unwrap();
+            let state = self
+                .scene
+                .call(TakeSnapshotRequest { ledger, consumed, ..TakeSnapshotRequest::default() })
+                .unwrap()
+                .snapshot
+                .unwrap();
             let most = 1024 + 32 * state.open.len();
             assert!(state.encoded_len() <= most, "{} bytes for {} ranges", state.encoded_len(), state.open.len());
             states.insert(0, state);

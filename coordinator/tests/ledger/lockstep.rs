@@ -75,7 +75,11 @@ impl<'a> Job<'a> {
     /// The state of the job, which each rank gives.
     pub(crate) fn state(&self) -> Snapshot {
         let state = |rank: &Rank| {
-            let request = TakeSnapshotRequest { ledger: rank.caller.ledger.clone(), consumed: Vec::new() };
+            let request = TakeSnapshotRequest {
+                ledger: rank.caller.ledger.clone(),
+                consumed: Vec::new(),
+                ..TakeSnapshotRequest::default()
+            };
             self.scene.call(request).unwrap().snapshot.unwrap()
         };
         let states: Vec<Snapshot> = self.ranks.iter().map(state).collect();

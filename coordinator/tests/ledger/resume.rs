@@ -38,7 +38,11 @@ fn rule_22_a_receipt_that_contradicts_itself_is_an_error() {
     let scene = Scene::new(spec(100), 10, 1);
     let lease = scene.daemon("node", 1).lease(&scene);
     let wrong = AckItem { count: 1, ..scene.receipt(&lease, 4, 6, Kind::Delivered) };
-    let request = TakeSnapshotRequest { ledger: "run/train/all".to_owned(), consumed: vec![wrong] };
+    let request = TakeSnapshotRequest {
+        ledger: "run/train/all".to_owned(),
+        consumed: vec![wrong],
+        ..TakeSnapshotRequest::default()
+    };
     assert!(matches!(scene.call(request), Err(CallError::Invalid(_))), "{wrong:?}");
 }
 

@@ -128,7 +128,7 @@ impl Scene {
 
     pub(crate) fn snapshot(&self, consumed: Vec<AckItem>) -> Snapshot {
         let ledger = self.open_name();
-        self.call(TakeSnapshotRequest { ledger, consumed }).unwrap().snapshot.unwrap()
+        self.call(TakeSnapshotRequest { ledger, consumed, ..TakeSnapshotRequest::default() }).unwrap().snapshot.unwrap()
     }
 
     pub(crate) fn audit(&self) -> Vec<EpochAudit> {

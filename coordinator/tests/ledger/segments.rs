@@ -108,7 +108,11 @@ fn rule_40_ranks_of_before_are_fenced_and_told_which_ones_continue() {
         );
         assert!(why.contains("use world_size 4, or begin a new run: `forebay run new train`"), "{why}");
     }
-    let request = TakeSnapshotRequest { ledger: two.ranks[0].caller.ledger.clone(), consumed: Vec::new() };
+    let request = TakeSnapshotRequest {
+        ledger: two.ranks[0].caller.ledger.clone(),
+        consumed: Vec::new(),
+        ..TakeSnapshotRequest::default()
+    };
     assert!(
         matches!(scene.call(request), Err(CallError::SpecMismatch(_))),
         "a run that it is not in has no state here"
@@ -121,7 +125,11 @@ fn rule_40_ranks_of_before_are_fenced_and_told_which_ones_continue() {
     }
     let beat = HeartbeatRequest { caller: Some(four.ranks[2].caller.clone()), ..HeartbeatRequest::default() };
     assert!(matches!(scene.call(beat), Err(CallError::Fenced(_))));
-    let request = TakeSnapshotRequest { ledger: four.ranks[0].caller.ledger.clone(), consumed: Vec::new() };
+    let request = TakeSnapshotRequest {
+        ledger: four.ranks[0].caller.ledger.clone(),
+        consumed: Vec::new(),
+        ..TakeSnapshotRequest::default()
+    };
     assert!(matches!(scene.call(request), Err(CallError::Fenced(_))));
     // The other rank of the two, which was there before, goes on from the state as well.
     assert_eq!(two.step().unwrap().1.concat().len() as u64, GLOBAL_BATCH);
@@ -135,7 +143,11 @@ fn rule_40_what_is_unacked_below_the_step_is_delivered_by_the_state_and_named_so
     // Each rank has the second step in its hands when the state is taken, and one receipt of it comes before they are killed.
     let receipts: Vec<_> = four.ranks.iter_mut().map(|rank| rank.take(&scene, 16).unwrap().2).collect();
     let ledger = four.ranks[1].caller.ledger.clone();
-    let state = scene.call(TakeSnapshotRequest { ledger, consumed: receipts[1].clone() }).unwrap().snapshot.unwrap();
+    let state = scene
+        .call(TakeSnapshotRequest { ledger, consumed: receipts[1].clone(), ..TakeSnapshotRequest::default() })
+        .unwrap()
+        .snapshot
+        .unwrap();
     assert_eq!((state.epoch, state.cursor), (0, 2 * GLOBAL_BATCH));
     four.ranks[0].acknowledge(&scene, receipts[0].clone());
     let mut two = Job::start(&scene, RUN, RECORDS, 2);
@@ -158,7 +170,11 @@ fn rule_40_the_sums_at_a_state_are_kept_over_the_death_of_a_daemon() {
     // The second of the four steps of its lease is in the trainer's hands.
     let consumed = one.ranks[0].take(&scene, GLOBAL_BATCH).unwrap().2;
     let ledger = one.ranks[0].caller.ledger.clone();
-    let state = scene.call(TakeSnapshotRequest { ledger, consumed }).unwrap().snapshot.unwrap();
+    let state = scene
+        .call(TakeSnapshotRequest { ledger, consumed, ..TakeSnapshotRequest::default() })
+        .unwrap()
+        .snapshot
+        .unwrap();
     assert_eq!(state.cursor, 2 * GLOBAL_BATCH);
     // Its daemon dies. The next one gets the rest of the lease, in whose middle the state is.
     let mut again = Job::start(&scene, RUN, RECORDS, 1);

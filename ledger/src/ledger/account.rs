@@ -18,7 +18,7 @@ use forebay_proto::v1::{AckItem, Cause, EpochPosition, EpochTally, StoredHead, S
 pub(super) use self::groups::{GroupReceipts, NAME_LEN, extend, has_name};
 pub(super) use self::tallies::{EpochTallies, PositionOutcome, Tallies};
 use super::documents::{DocumentWriter, Revision};
-use super::leases::overlap;
+use super::steps::StepReceipt;
 
 /// What the keys of epochs' sums begin with.
 pub(super) const EPOCH: &str = "epoch/";
@@ -169,6 +169,18 @@ impl Account {
         });
     }
 
+    /// Counts a receipt of whole steps, without their bad records.
+    pub(super) fn count_steps(
+        &mut self,
+        plan: &Plan,
+        epoch: u64,
+        positions: &Range<u64>,
+        item: &AckItem,
+        steps: &StepReceipt<'_>,
+    ) {
+        self.count(epoch, positions, |tallies| tallies.add_delivered(plan, epoch, item, steps));
+    }
+
     /// Counts an accepted receipt, whatever it says.
     pub(super) const fn count_ack(&mut self) {
         self.acks = self.acks.saturating_add(1);
@@ -178,8 +190,8 @@ impl Account {
     /// Counts positions that may have been seen before. Positions without a record do not count.
     pub(super) fn count_repeats(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, cause: Cause) {
         for part in self.split_at_marks(epoch, positions) {
-            let records = overlap(&part, &(0..plan.epoch_records(epoch)));
-            if cause != Cause::Unseen && records > 0 {
+            let records = if cause == Cause::Unseen { 0 } else { plan.records_in(epoch, &part) };
+            if records > 0 {
                 self.count(epoch, &part, |tallies| {
                     tallies.repeats.add(cause, records);
                     tallies.count(plan, epoch, &part, PositionOutcome::Repeated);
@@ -244,12 +256,12 @@ impl Account {
         let rank = plan.spec().lockstep.unwrap_or_default();
         let (abandoned, mut records) = (outcome == PositionOutcome::Abandoned, 0);
         for part in self.split_at_marks(epoch, positions) {
-            let end = part.end.min(plan.epoch_records(epoch));
-            if part.start < end {
+            let (Range { start, end }, count) = (plan.clip(epoch, &part), plan.records_in(epoch, &part));
+            if count > 0 {
                 let (rank, world_size) = (rank.rank, rank.world_size);
-                let more = UnsummedRange { rank, world_size, start: part.start, end, abandoned };
-                records += end - part.start;
-                self.count(epoch, &part, |tallies| tallies.add_unsummed(more));
+                let more = UnsummedRange { rank, world_size, start, end, abandoned };
+                records += count;
+                self.count(epoch, &part, |tallies| tallies.add_unsummed(more, count));
             }
         }
         records
@@ -307,9 +319,10 @@ impl Account {
         }
         for tally in tallies {
             // States of ranks have no tallies.
-            let records = plan.epoch_records(tally.epoch);
             let is_own = |range: &UnsummedRange| {
-                range.abandoned && range.world_size == 0 && range.start < range.end && range.end <= records
+                let positions = range.start..range.end;
+                let fits = !positions.is_empty() && plan.clip(tally.epoch, &positions) == positions;
+                range.abandoned && range.world_size == 0 && fits
             };
             let unsummed = tally.unsummed.iter().copied().filter(is_own).collect();
             *self.tally(tally.epoch) = Tallies::from_message(&EpochTally { unsummed, ..tally.clone() });

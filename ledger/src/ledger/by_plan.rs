@@ -27,8 +27,12 @@ pub(super) fn take_dropped_end(terms: &Terms, epoch: u64, sums: &mut Tallies) {
 
 /// Takes a state of the run that is behind the last step that is delivered to the first step of the next epoch.
 pub(super) fn behind_dropped_step(terms: &Terms, state: &mut Snapshot) {
-    let Some(rank) = terms.plan().spec().lockstep.filter(|_| terms.drops()) else { return };
-    let whole = terms.plan().positions() / rank.global_batch.max(1) * rank.global_batch;
+    let Some(rank) = terms.plan().spec().lockstep else { return };
+    let whole = match terms.plan().classes() {
+        Some(classes) => classes.layout().steps() * classes.layout().places(),
+        None if terms.drops() => terms.plan().positions() / rank.global_batch.max(1) * rank.global_batch,
+        None => return,
+    };
     if whole > 0 && state.cursor >= whole && state.cursor < terms.plan().positions() && state.open.is_empty() {
         (state.epoch, state.cursor) = (state.epoch.saturating_add(1), 0);
     }

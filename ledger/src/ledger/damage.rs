@@ -57,6 +57,9 @@ pub(crate) enum Damage {
     /// A range beyond the cursor.
     #[error("a range is outside of what was leased")]
     Outside,
+    /// A part of a step is open without the rest.
+    #[error("a range is not one of whole steps")]
+    Steps,
     /// A position is in two leases, or leased and returned.
     #[error("a position is in two places at once")]
     Twice,

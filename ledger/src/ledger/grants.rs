@@ -74,6 +74,9 @@ impl Ledger {
             .iter()
             .map(|item| {
                 let of_group = groups.about(item.lease, item.range).first();
+                if !self.has_whole_steps(worker, item.lease, item.range) {
+                    return Verdict::Invalid.into();
+                }
                 match self.leases.take_kept(worker, item.lease, &item.range.unwrap_or_default()) {
                     Ok(taken) => {
                         if let Some(receipt) = of_group {
@@ -99,10 +102,13 @@ impl Ledger {
     /// Takes a worker's tail of an epoch. The leases that the worker had then are settled.
     ///
     /// # Errors
-    /// A shard has no tails: its positions have fixed places.
+    /// A shard has no tails: its positions have fixed places. Neither have steps of classes, which are whole batches.
     pub fn settle_epoch(&mut self, worker: &str, request: &SettleRequest) -> Result<SettleReply, LedgerError> {
         if !self.terms.is_shared() {
             return Err(LedgerError::Invalid("A shard or a rank has no tails.".to_owned()));
+        }
+        if self.plan().classes().is_some() && !request.tail.is_empty() {
+            return Err(LedgerError::Invalid("Steps of classes have no tails.".to_owned()));
         }
         let verdicts = request
             .tail
@@ -208,5 +214,5 @@ fn has_poison(quarantine: &Quarantine, terms: &Terms, grant: &Grant) -> bool {
         return false;
     }
     let order = terms.plan().epoch(grant.epoch);
-    grant.range.clone().any(|position| poison.contains(&order.record(position)))
+    grant.range.clone().filter_map(|position| order.own(position)).any(|turn| poison.contains(&turn.record()))
 }

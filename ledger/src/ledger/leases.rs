@@ -104,8 +104,8 @@ impl Leases {
         Ok(())
     }
 
-    /// Checks that no position is in two leases, in a lease and returned, or beyond the cursor, and that no lease id can
-    /// be used again.
+    /// Checks that no position is in two leases, in a lease and returned, or beyond the cursor, that no lease id can be used
+    /// again, and that no step of a class is open in part.
     pub(super) fn check(&self, terms: &Terms) -> Result<(), Damage> {
         let len = |epoch| terms.plan().epoch_len(epoch);
         if self.cursor_epoch > MAX_EPOCH || self.cursor > len(self.cursor_epoch) || self.next_id >= 1 << 63 {
@@ -113,6 +113,10 @@ impl Leases {
         }
         if self.out.iter().any(|held| held.lease.id >= self.next_id) {
             return Err(Damage::LeaseIds);
+        }
+        let cursor = [(self.cursor_epoch, 0..self.cursor)];
+        if !self.open().chain(cursor).all(|(_, range)| terms.plan().is_of_whole_steps(&range)) {
+            return Err(Damage::Steps);
         }
         let mut ranges: Vec<_> = self.open().map(|(epoch, range)| (epoch, range.start, range.end)).collect();
         ranges.sort_unstable();

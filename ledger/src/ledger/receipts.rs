@@ -11,9 +11,13 @@ use forebay_proto::{RecordSum, Turn};
 
 use super::Ledger;
 use super::account::{GroupReceipts, PositionOutcome, has_name};
-use super::leases::{Grant, LeaseOut, TakenPositions, receipt_range};
+use super::leases::{Grant, LeaseOut, TakenPositions, positions, receipt_range};
 use super::quarantine::cut;
 use super::shares::is_consumed;
+use super::steps::StepReceipt;
+
+/// A receipt that contradicts itself or the plan.
+struct WrongReceipt;
 
 /// What a request says beside its receipts.
 struct BesideReceipts<'a> {
@@ -21,6 +25,8 @@ struct BesideReceipts<'a> {
     resumed: bool,
     /// What is wrong with records.
     bad: HashMap<u64, &'a BadRecord>,
+    /// The same with their places, as they were named.
+    bad_places: &'a [BadRecord],
     groups: GroupReceipts<'a>,
 }
 
@@ -31,6 +37,7 @@ impl Ledger {
             resumed: request.resumed,
             // Of two entries for a record, the first counts.
             bad: request.bad.iter().rev().map(|bad| (bad.record, bad)).collect(),
+            bad_places: &request.bad,
             groups: GroupReceipts::of(&request.groups),
         };
         self.shares.note_groups(&mut self.account, &request.began, &request.ended);
@@ -41,15 +48,16 @@ impl Ledger {
     }
 
     fn ack_item(&mut self, worker: &str, item: &AckItem, beside: &BesideReceipts<'_>) -> Verdict {
+        if !self.has_whole_steps(worker, item.lease, item.range) {
+            return Verdict::Invalid;
+        }
         match item.kind() {
             Kind::Finished => return self.leases.finish(worker, item.lease, &item.range.unwrap_or_default()),
             Kind::Seen => return self.seen(worker, item.lease, &item.range.unwrap_or_default()),
             Kind::Delivered | Kind::Dropped | Kind::Bare | Kind::Unspecified => {}
         }
-        let Some(range) = receipt_range(item) else { return Verdict::Invalid };
-        if item.kind() != Kind::Bare && !self.has_records(worker, item.lease, &range) {
-            return Verdict::Invalid;
-        }
+        let Ok(steps) = self.read_receipt(worker, item, beside.bad_places) else { return Verdict::Invalid };
+        let range = item.range.unwrap_or_default();
         let taken = if beside.resumed {
             self.leases.take_kept(worker, item.lease, &range)
         } else {
@@ -67,10 +75,12 @@ impl Ledger {
                 return if settled.count() > 0 { Verdict::Accepted } else { verdict };
             }
         };
-        if item.kind() == Kind::Bare {
-            self.account_bare(worker, &grant, &beside.bad);
-        } else {
-            self.account.count_receipt(self.terms.plan(), grant.epoch, &grant.range, item);
+        match steps {
+            Some(steps) => self.account_steps(worker, &grant, item, &steps),
+            None if item.kind() == Kind::Bare => self.account_bare(worker, &grant, &beside.bad),
+            None => self.account.count_receipt(self.terms.plan(), grant.epoch, &grant.range, item),
+        }
+        if item.kind() != Kind::Bare {
             for receipt in of_groups {
                 self.shares.tally(&mut self.account, grant.epoch).groups.count(receipt, item);
             }
@@ -81,6 +91,44 @@ impl Ledger {
         }
         self.account.count_ack();
         Verdict::Accepted
+    }
+
+    /// Checks that a receipt agrees with itself and with the plan. Where steps have classes, gives what it says of them, if its lease
+    /// is known.
+    fn read_receipt<'a>(
+        &self,
+        worker: &str,
+        item: &AckItem,
+        bad: &'a [BadRecord],
+    ) -> Result<Option<StepReceipt<'a>>, WrongReceipt> {
+        if self.plan().classes().is_some() {
+            let Some(place) = self.leases.locate(worker, item.lease) else { return Ok(None) };
+            // No lease is longer. So the steps that are counted are few.
+            let range = item.range.ok_or(WrongReceipt)?;
+            if range.end.saturating_sub(range.start) > self.lease_size() {
+                return Err(WrongReceipt);
+            }
+            return StepReceipt::read(self.plan(), place, item, bad).map(Some).ok_or(WrongReceipt);
+        }
+        let range = receipt_range(item).ok_or(WrongReceipt)?;
+        if item.kind() != Kind::Bare && !self.has_records(worker, item.lease, &range) {
+            return Err(WrongReceipt);
+        }
+        Ok(None)
+    }
+
+    /// Counts a receipt of whole steps, and quarantines their bad records.
+    fn account_steps(&mut self, worker: &str, grant: &Grant, item: &AckItem, steps: &StepReceipt<'_>) {
+        self.account.count_steps(self.terms.plan(), grant.epoch, &grant.range, item, steps);
+        for bad in steps.bad() {
+            self.put_in_quarantine(worker, grant.epoch, bad.position, bad.turn, bad.record);
+        }
+    }
+
+    /// Whether a part of a lease is one of whole steps, as far as the lease is known. It always is if steps have no classes.
+    pub(super) fn has_whole_steps(&self, worker: &str, lease: u64, range: Option<v1::Range>) -> bool {
+        let Some((_, start)) = self.leases.locate(worker, lease) else { return true };
+        positions(start, &range.unwrap_or_default()).is_none_or(|positions| self.plan().is_of_whole_steps(&positions))
     }
 
     /// Quarantines the bad records of a batch that was delivered without them. Positions without a record only end.
@@ -131,6 +179,10 @@ impl Ledger {
 
     fn nack_record(&mut self, worker: &str, bad: &BadRecord) -> Verdict {
         let Some((epoch, start)) = self.leases.locate(worker, bad.lease) else { return Verdict::Lost };
+        // A bad record of a step of a class keeps its place, and is named with its step.
+        if self.plan().classes().is_some() {
+            return Verdict::Invalid;
+        }
         let place = start.checked_add(bad.position);
         let turn = place.and_then(|place| Some((place, self.plan().epoch(epoch).own(place)?)));
         let found = turn.filter(|(_, turn)| turn.record() == bad.record);
@@ -189,6 +241,9 @@ impl Ledger {
         let verdicts = items
             .iter()
             .map(|item| {
+                if !self.has_whole_steps(worker, item.lease, item.range) {
+                    return Verdict::Invalid.into();
+                }
                 if self.deliver_given_back(worker, item.lease, item.range) {
                     return Verdict::Accepted.into();
                 }
@@ -223,8 +278,9 @@ impl Ledger {
             return;
         };
         let Some(item) = receipt.item else { return };
-        let range = receipt_range(&item).filter(|range| self.has_records(worker, item.lease, range));
-        if let (Some(_), Some((epoch, _))) = (range, self.leases.locate(worker, item.lease)) {
+        // A step with bad records is for all groups again if its daemon dies: they are known with its receipt.
+        let is_right = self.read_receipt(worker, &item, &[]).is_ok();
+        if let (true, Some((epoch, _))) = (is_right, self.leases.locate(worker, item.lease)) {
             self.shares.share(epoch, item, receipt, &share.waiting);
         }
     }

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use forebay_plan::{MAX_EPOCH, Plan, differences};
-use forebay_proto::v1::{AckItem, Cause, EpochTally, OpenRange, Snapshot, ack_item::Kind};
+use forebay_proto::v1::{AckItem, BadRecord, Cause, EpochTally, OpenRange, Snapshot, ack_item::Kind};
 
 use super::account::{EpochTallies, PositionOutcome};
 use super::leases::{Leases, Spans, positions, receipt_range};
+use super::steps::StepReceipt;
 use super::terms::Terms;
 use crate::error::LedgerError;
 
@@ -51,15 +52,16 @@ impl SnapshotDraft {
     }
 
     /// Counts a receipt. One whose positions are complete already counts already, and one of which a part went to others counts for
-    /// nothing: its sum is of the whole.
-    pub(super) fn consume(&mut self, plan: &Plan, item: &AckItem) -> Result<(), LedgerError> {
+    /// nothing: its sum is of the whole. `bad` has the bad records of steps of classes.
+    pub(super) fn consume(&mut self, plan: &Plan, item: &AckItem, bad: &[BadRecord]) -> Result<(), LedgerError> {
         let wrong = || {
             LedgerError::Invalid(format!(
                 "The receipt of lease {} contradicts itself: its range and its count must agree.",
                 item.lease
             ))
         };
-        let range = receipt_range(item).ok_or_else(wrong)?;
+        let has_classes = plan.classes().is_some();
+        let range = if has_classes { item.range } else { receipt_range(item) }.ok_or_else(wrong)?;
         let mut parts = Vec::new();
         let of_lease = self.open.iter().enumerate().filter(|(_, open)| item.lease != 0 && open.lease == item.lease);
         for (index, open) in of_lease {
@@ -70,6 +72,15 @@ impl SnapshotDraft {
         let there: u64 = parts.iter().map(|(_, part)| part.end - part.start).sum();
         let Some(&(first, _)) = parts.first().filter(|_| there == range.end - range.start) else { return Ok(()) };
         let epoch = self.open[first].epoch;
+        if has_classes {
+            let place = (epoch, self.open[first].lease_start);
+            let steps = StepReceipt::read(plan, place, item, bad).ok_or_else(wrong)?;
+            for (index, part) in &parts {
+                self.open[*index].spans.cut(part);
+            }
+            self.tallies.of(epoch).add_steps(plan, epoch, item, &steps);
+            return Ok(());
+        }
         let (order, tallies) = (plan.epoch(epoch), self.tallies.of(epoch));
         let is_bare = item.kind() == Kind::Bare;
         let outcome = if is_bare { PositionOutcome::Quarantined } else { PositionOutcome::of_receipt(item.kind()) };
@@ -129,7 +140,8 @@ pub(super) fn check_ranges(terms: &Terms, snapshot: &Snapshot, is_possible: bool
     let invalid = |text: String| Err(LedgerError::Invalid(text));
     let (epoch, cursor) = (snapshot.epoch, snapshot.cursor);
     let ends = |of: u64| if of == epoch { cursor } else { terms.plan().epoch_len(of) };
-    if epoch >= MAX_EPOCH || !is_possible || cursor > terms.plan().epoch_len(epoch) {
+    let is_outside = cursor > terms.plan().epoch_len(epoch) || !terms.plan().is_of_whole_steps(&(0..cursor));
+    if epoch >= MAX_EPOCH || !is_possible || is_outside {
         return invalid(format!("The snapshot's cursor, epoch {epoch} position {cursor}, is outside of the dataset."));
     }
     let mut last = (0, 0);
@@ -138,7 +150,8 @@ pub(super) fn check_ranges(terms: &Terms, snapshot: &Snapshot, is_possible: bool
             && (open.epoch, open.start) >= last
             && open.epoch <= epoch
             && open.epoch + 1 >= epoch
-            && open.end <= ends(open.epoch);
+            && open.end <= ends(open.epoch)
+            && terms.plan().is_of_whole_steps(&(open.start..open.end));
         if !fits {
             return invalid(format!(
                 "The snapshot's open range {}..{} of epoch {} does not fit its cursor, epoch {epoch} position \

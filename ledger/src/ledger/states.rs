@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use forebay_plan::MAX_EPOCH;
 use forebay_proto::v1::{
-    AbandonReply, AbandonRequest, AckItem, EpochPosition, RestoreReply, RestoreRequest, Snapshot, TakeSnapshotReply,
-    TrainerLoad,
+    AbandonReply, AbandonRequest, AckItem, BadRecord, EpochPosition, RestoreReply, RestoreRequest, Snapshot,
+    TakeSnapshotReply, TrainerLoad,
 };
 use prost::Message;
 
@@ -19,11 +19,16 @@ use crate::error::LedgerError;
 
 impl Ledger {
     /// The run's state in O(outstanding), in which `consumed` counts as delivered. The ledger stays as it is.
-    pub(crate) fn take_snapshot(&mut self, consumed: &[AckItem]) -> Result<TakeSnapshotReply, LedgerError> {
+    /// `bad` has the bad records of steps of classes in it.
+    pub(crate) fn take_snapshot(
+        &mut self,
+        consumed: &[AckItem],
+        bad: &[BadRecord],
+    ) -> Result<TakeSnapshotReply, LedgerError> {
         let floor = self.progress().floor;
         let mut draft = SnapshotDraft::of(&self.leases, self.account.tallies());
         for item in consumed {
-            draft.consume(self.plan(), item)?;
+            draft.consume(self.plan(), item, bad)?;
         }
         let (epoch, cursor) = self.leases.cursor();
         let mut snapshot = Snapshot {

@@ -1,7 +1,7 @@
 //! The terms of a ledger: what its workers agreed on when they opened it. The plan, the size of a shard and the times are fixed.
 //! Epochs, policies and the summary of the dataset may be agreed on later.
 
-use forebay_plan::{Batching, LastBatchPolicy, Plan, RankPositions, spec_hash};
+use forebay_plan::{Batching, LastBatchPolicy, OrderTable, Plan, RankPositions, spec_hash};
 use forebay_proto::v1::{DatasetSummary, EpochPosition, OpenRequest, Policies, StoredHead, policies::LastBatch};
 
 use super::documents::{DocumentWriter, Revision};
@@ -10,6 +10,8 @@ use super::times::Times;
 
 /// The key of the table of grains, in a ledger whose spec is about one.
 pub(super) const GRAINS: &str = "grains";
+/// The key of the table of classes, in a ledger whose spec is about one.
+pub(super) const CLASSES: &str = "classes";
 /// The key of the dataset in short.
 pub(super) const SUMMARY: &str = "outline";
 
@@ -35,8 +37,8 @@ pub(super) struct Terms {
 /// Which documents changed since the last commit.
 #[derive(Clone, Copy, Debug, Default)]
 struct DirtyTerms {
-    /// Written once: a run keeps its table of grains.
-    grains: bool,
+    /// Written once: a run keeps the table of its order.
+    table: bool,
     summary: bool,
 }
 
@@ -44,7 +46,7 @@ impl Terms {
     /// Those of a fresh ledger.
     pub(super) fn new(plan: Plan, lease_size: u64, epochs: u64, times: Times) -> Self {
         let mut terms = Self::of(plan, lease_size, epochs, times);
-        terms.dirty.grains = terms.plan.grains().is_some();
+        terms.dirty.table = terms.plan.table().is_some();
         terms.revision.rise();
         terms
     }
@@ -85,12 +87,14 @@ impl Terms {
     }
 
     pub(super) fn write_all(&self, documents: &mut DocumentWriter<'_>) {
-        self.write(DirtyTerms { grains: self.plan.grains().is_some(), summary: self.summary.is_some() }, documents);
+        self.write(DirtyTerms { table: true, summary: self.summary.is_some() }, documents);
     }
 
     fn write(&self, dirty: DirtyTerms, documents: &mut DocumentWriter<'_>) {
-        if dirty.grains {
-            documents.put(GRAINS, self.plan.grains().map(|table| table.lengths()).as_ref());
+        match self.plan.table().filter(|_| dirty.table) {
+            Some(OrderTable::Grains(table)) => documents.put(GRAINS, Some(&table.lengths())),
+            Some(OrderTable::Classes(table)) => documents.put(CLASSES, Some(&table.numbers())),
+            None => {}
         }
         if dirty.summary {
             documents.put(SUMMARY, self.summary.as_ref());
@@ -181,6 +185,9 @@ impl Terms {
     /// all is leased: such epochs would follow each other without a lease, so their daemon takes them one by one.
     pub(super) fn leasable(&self, epoch: u64) -> u64 {
         let len = self.plan.epoch_len(epoch);
+        if let Some(end) = self.plan.positions_in_steps() {
+            return end;
+        }
         match self.batching_that_drops().map(|batching| batching.positions_in_whole_batches(&self.plan)) {
             None | Some(0) => len,
             Some(end) => end.min(len),
@@ -189,12 +196,13 @@ impl Terms {
 
     /// Whether the plan says which positions of an epoch are in no batch.
     pub(super) fn drops_by_plan(&self) -> bool {
-        self.batching_that_drops().is_some()
+        let drops_steps = self.plan.positions_in_steps().is_some_and(|end| end < self.plan.epoch_len(0));
+        drops_steps || self.batching_that_drops().is_some()
     }
 
-    /// How a shard or a rank makes batches, if it drops what fills none.
+    /// How a shard or a rank makes batches, if it drops what fills none. Steps of classes are not made so.
     fn batching_that_drops(&self) -> Option<Batching> {
-        self.plan.part()?;
+        self.plan.part().filter(|_| self.plan.classes().is_none())?;
         let policies = self.policies.as_ref().filter(|_| self.drops())?;
         let of_rank = self.plan.spec().lockstep.map(|rank| RankPositions::new(rank, self.plan.positions()).batch());
         let batch_size = of_rank.unwrap_or(policies.batch_size);
@@ -202,9 +210,11 @@ impl Terms {
         (batch_size > 0).then_some(batching)
     }
 
-    /// The places of a batch of a dynamic stream that drops what fills none: all its daemons have agreed on them.
+    /// The places of a batch of a dynamic stream that drops what fills none: all its daemons have agreed on them. Steps of classes
+    /// are whole batches.
     pub(super) fn smallest_batch(&self) -> Option<u64> {
-        let policies = self.policies.as_ref().filter(|_| self.drops() && self.is_shared())?;
+        let is_cut = self.drops() && self.is_shared() && self.plan.classes().is_none();
+        let policies = self.policies.as_ref().filter(|_| is_cut)?;
         Some(policies.batch_size).filter(|batch| *batch > 0)
     }
 

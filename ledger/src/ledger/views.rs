@@ -196,6 +196,7 @@ impl Ledger {
             progress,
             more,
             grains: is_first.then(|| self.audited_grains()).flatten(),
+            classes: plan.classes().filter(|_| is_first).map(|classes| classes.table().numbers()),
             recoveries: if is_first { self.lineage.recoveries().to_vec() } else { Vec::new() },
             begins: if is_first { account.begins().to_vec() } else { Vec::new() },
             total_epochs: self.terms.epochs(),

@@ -1,8 +1,6 @@
 //! What is checked when a ledger is opened: the names, and whether it is about the same as the others of its stream.
 
-use std::sync::Arc;
-
-use forebay_plan::{GrainTable, Plan, SpecError, differences, nameless};
+use forebay_plan::{OrderTable, Plan, SpecError, differences, nameless};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, WorkerProcess};
 
 use super::registry::Registry;
@@ -13,20 +11,27 @@ pub(super) const NAME_LEN: usize = 200;
 /// Longest host name and boot id of a worker's process, in bytes.
 const PROCESS_LEN: usize = 256;
 
-/// The plan of a new ledger. The shards of a stream share one table of grains.
+/// The plan of a new ledger. The shards of a stream share one table, and so do its ranks.
 pub(super) fn plan(
     registry: &Registry,
     stream: &str,
     request: &OpenRequest,
     spec: &LedgerSpec,
-) -> Result<Plan, SpecError> {
-    let shared = registry.of_stream(stream).find_map(|(_, ledger)| ledger.plan().grains().cloned());
-    let table = match (shared, &request.grains) {
-        (Some(table), _) => Some(table),
-        (None, Some(sent)) => Some(Arc::new(GrainTable::from_lengths(sent, spec.records)?)),
-        (None, None) => None,
+) -> Result<Plan, LedgerError> {
+    let invalid = |error: SpecError| LedgerError::Invalid(error.to_string());
+    let shared = registry.of_stream(stream).find_map(|(_, ledger)| ledger.plan().table());
+    let table = match shared {
+        Some(table) => Some(table),
+        None => OrderTable::read(spec, request.grains.as_ref(), request.classes.as_ref()).map_err(invalid)?,
     };
-    Plan::with_grains(spec, table)
+    let plan = Plan::with_table(spec, table).map_err(invalid)?;
+    let (lease_size, step) = (request.lease_size, plan.positions_of_step().unwrap_or(1));
+    if !lease_size.is_multiple_of(step) {
+        return Err(LedgerError::Invalid(format!(
+            "lease_size is {lease_size}, but leases of steps of classes are of whole steps: make it a multiple of {step}."
+        )));
+    }
+    Ok(plan)
 }
 
 /// All ledgers of a run's stream agree in everything but the number of the shard, and the number and count of ranks.

@@ -90,7 +90,7 @@ pub(super) fn restore(ledger: &mut Ledger, request: &RestoreTasksRequest) -> Res
 }
 
 fn snapshot(ledger: &mut Ledger) -> Result<Snapshot, LedgerError> {
-    Ok(ledger.take_snapshot(&[])?.snapshot.unwrap_or_default())
+    Ok(ledger.take_snapshot(&[], &[])?.snapshot.unwrap_or_default())
 }
 
 /// What a checkpoint of `DLRover` means: all but the listed tasks of its last epoch is done, and so are all epochs before.

@@ -271,6 +271,7 @@ impl Opening {
             run: self.identity.run.clone(),
             stream: self.identity.stream.clone(),
             grains: order.grains.map(|table| table.lengths()),
+            classes: None,
             spec: Some(order.spec),
             lease_size: self.settings.lease_size(),
             lease_size_required: self.settings.wanted_lease_size.is_some(),

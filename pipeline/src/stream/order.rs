@@ -44,6 +44,7 @@ impl StreamOrder {
             grains: None,
             sources: sources(source, settings)?,
             lockstep,
+            classes: None,
         };
         let mixed = spec.sources.iter().any(|source| source.positions != source.records);
         let (by_records, by_grains) =

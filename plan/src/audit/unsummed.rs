@@ -6,7 +6,6 @@ use forebay_proto::RecordSum;
 use forebay_proto::v1::{AuditReply, EpochTally, LockstepRank, SourceTally, UnsummedRange};
 
 use super::{STEP, sum, whole_plan};
-use crate::lockstep::{RankPositions, check_rank};
 use crate::plan::Plan;
 use crate::spec::SpecError;
 
@@ -40,19 +39,12 @@ fn add(
     global_batch: u64,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), SpecError> {
-    let order = plan.epoch(tally.epoch);
-    let positions = if range.world_size == 0 {
-        None
-    } else {
-        let rank = LockstepRank { global_batch, rank: range.rank, world_size: range.world_size };
-        check_rank(&rank)?;
-        Some(RankPositions::new(rank, plan.positions()))
-    };
-    let records = positions.map_or_else(|| order.records(), |of_rank| of_rank.own());
+    let rank = LockstepRank { global_batch, rank: range.rank, world_size: range.world_size };
+    let plan = plan.of_rank((range.world_size > 0).then_some(rank))?;
+    let (order, positions) = (plan.epoch(tally.epoch), plan.clip(tally.epoch, &(range.start..range.end)));
     tally.sources.resize(tally.sources.len().max(plan.sources().len()), SourceTally::default());
     let mut more = RecordSum::default();
-    for position in range.start..range.end.min(records) {
-        let turn = order.turn(positions.map_or(position, |of_rank| of_rank.place(position)));
+    for turn in positions.filter_map(|position| order.own(position)) {
         more.add(turn.key());
         if let Some(source) = plan.source(turn.record()) {
             let of_source = &mut tally.sources[source];

@@ -45,6 +45,11 @@ impl ClassPlan {
         Self { layout: Arc::new(ClassLayout::new(&sizes, leftovers)), table, keys }
     }
 
+    /// The classes of the records.
+    pub const fn table(&self) -> &Arc<ClassTable> {
+        &self.table
+    }
+
     /// The steps of its classes, which are those of every epoch.
     pub fn layout(&self) -> &ClassLayout {
         &self.layout
@@ -70,6 +75,16 @@ impl ClassOrder {
     /// The class of a step of the epoch; nothing beyond its end.
     pub fn class(&self, step: u64) -> Option<usize> {
         self.plan.layout.of_step(self.laid_step(step))
+    }
+
+    /// The places of a step of the epoch, and how many turns it has, which are at its first places.
+    pub(super) fn size(&self, step: u64) -> Option<ClassSize> {
+        self.plan.layout.size_of_step(self.laid_step(step))
+    }
+
+    /// The steps of each epoch.
+    pub(super) fn layout(&self) -> &ClassLayout {
+        &self.plan.layout
     }
 
     /// The turn at a position; nothing where a position is bare.

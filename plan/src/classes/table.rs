@@ -1,6 +1,11 @@
 //! Which records each class has: six bytes for each record of the dataset.
 
+use std::fmt;
 use std::ops::Range;
+
+use forebay_proto::v1::ClassNumbers;
+
+use super::ClassProblem;
 
 /// More records than the table counts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -8,7 +13,7 @@ use std::ops::Range;
 pub struct TooManyRecords(pub usize);
 
 /// The records of each class, in the order of the dataset.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ClassTable {
     /// The class of each record.
     classes: Vec<u16>,
@@ -18,6 +23,8 @@ pub struct ClassTable {
     segments: Vec<ClassSegment>,
     /// The first segment of each class, and the number of segments.
     bounds: Vec<usize>,
+    /// The sources, each with its number of records and the turns of each of them.
+    sources: Vec<(u64, u16)>,
 }
 
 /// The records that a class has of one source, which all have as many turns.
@@ -89,7 +96,80 @@ impl ClassTable {
                 }
             }
         }
-        Ok(Self { classes, members, segments, bounds })
+        let sources = parts.into_iter().map(|(own, repeats)| (u64::from(own.end - own.start), repeats)).collect();
+        Ok(Self { classes, members, segments, bounds, sources })
+    }
+
+    /// The table as it is stored and sent, of a dataset with so many records and these sources.
+    ///
+    /// # Errors
+    /// It is not one of such a dataset.
+    pub fn from_numbers(numbers: &ClassNumbers, records: u64, sources: &[(u64, u16)]) -> Result<Self, ClassProblem> {
+        let count = u16::try_from(numbers.classes).ok().filter(|count| *count < Self::NONE);
+        let count = count.ok_or(ClassProblem::Broken)?;
+        let classes: Vec<u16> = if is_wide(count) {
+            let (pairs, rest) = numbers.numbers.as_chunks::<2>();
+            if !rest.is_empty() {
+                return Err(ClassProblem::Broken);
+            }
+            pairs.iter().map(|pair| u16::from_le_bytes(*pair)).collect()
+        } else {
+            let wide = |number: &u8| if *number == u8::MAX { Self::NONE } else { u16::from(*number) };
+            numbers.numbers.iter().map(wide).collect()
+        };
+        let is_known = |class: &u16| *class < count || *class == Self::NONE;
+        let is_whole = classes.len() as u64 == records
+            && sources.iter().fold(0, |all: u64, (len, _)| all.saturating_add(*len)) <= records;
+        if !is_whole || !classes.iter().all(is_known) {
+            return Err(ClassProblem::Broken);
+        }
+        Self::new(classes, count, sources).map_err(|_| ClassProblem::Broken)
+    }
+
+    /// The class of each record, as it is stored and sent.
+    pub fn numbers(&self) -> ClassNumbers {
+        let narrow = |class: &u16| u8::try_from(*class).unwrap_or(u8::MAX);
+        let numbers = if is_wide(self.count()) {
+            self.classes.iter().flat_map(|class| class.to_le_bytes()).collect()
+        } else {
+            self.classes.iter().map(narrow).collect()
+        };
+        ClassNumbers { classes: self.count().into(), numbers }
+    }
+
+    /// 32 bytes over the classes of all records. Pinned: specs on disk hold it.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("forebay classes 1");
+        hasher.update(&self.count().to_le_bytes());
+        for classes in self.classes.chunks(1 << 12) {
+            let bytes: Vec<u8> = classes.iter().flat_map(|class| class.to_le_bytes()).collect();
+            hasher.update(&bytes);
+        }
+        hasher.finalize().into()
+    }
+
+    /// How many records the dataset has.
+    pub const fn records(&self) -> u64 {
+        self.classes.len() as u64
+    }
+
+    /// Turns of an epoch that each source has.
+    pub(super) fn turns_by_source(&self) -> Vec<u64> {
+        let mut turns = vec![0; self.sources.len()];
+        for class in 0..self.len() {
+            let of_class = self.segments_of(class).iter().map(ClassSegment::turns);
+            turns.iter_mut().zip(of_class).for_each(|(all, more)| *all += more);
+        }
+        turns
+    }
+
+    /// Whether it was made for these sources.
+    pub(super) fn is_of(&self, sources: &[(u64, u16)]) -> bool {
+        self.sources == sources
+    }
+
+    fn count(&self) -> u16 {
+        u16::try_from(self.len()).expect("a table is made for a u16 of classes")
     }
 
     /// How many classes there are.
@@ -143,6 +223,18 @@ impl ClassTable {
         let turns = (0..u64::from(segment.repeats))
             .map(move |repeat| segment.first_turn + repeat * segment.members as u64 + own as u64);
         Some((class.into(), turns))
+    }
+}
+
+/// Whether a class takes two bytes. One of the numbers stands for none.
+const fn is_wide(count: u16) -> bool {
+    count > u8::MAX as u16
+}
+
+/// A list of millions of numbers would be unreadable.
+impl fmt::Debug for ClassTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ClassTable({} classes of {} records)", self.len(), self.records())
     }
 }
 

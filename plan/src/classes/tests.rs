@@ -1,5 +1,7 @@
 //! Plans of classes, compared with an independent model that makes lists of turns.
 
+mod ranks;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 

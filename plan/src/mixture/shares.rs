@@ -3,6 +3,7 @@
 use forebay_proto::Turn;
 use forebay_proto::v1::{LedgerSpec, SourceShare};
 
+use crate::classes::CLASS_PERMUTATION;
 use crate::grains::GRAIN_MIXTURE_PERMUTATION;
 
 /// The version of the permutation of a mixture.
@@ -146,13 +147,16 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), MixtureProblem> {
         return Err(MixtureProblem::TooMany(sources.len()));
     }
     let is_mixed = is_mixture(spec.permutation);
-    if is_mixed && spec.records >= Turn::RECORDS {
+    if (is_mixed || spec.classes.is_some()) && spec.records >= Turn::RECORDS {
         return Err(MixtureProblem::TooLarge(spec.records));
     }
     let sum = |of: fn(&SourceShare) -> u64| sources.iter().try_fold(0_u64, |sum, source| sum.checked_add(of(source)));
     let records = sum(|source| source.records);
-    let empty = sources.iter().any(|source| source.records == 0 || source.positions == 0);
-    let fits = (sources.is_empty() || records == Some(spec.records)) && !empty && is_mixed != is_plain(sources);
+    // With classes, the positions follow from the table.
+    let has_classes = spec.permutation == CLASS_PERMUTATION;
+    let empty = sources.iter().any(|source| source.records == 0 || source.positions == 0 && !has_classes);
+    let fits = (sources.is_empty() || records == Some(spec.records)) && !empty;
+    let fits = fits && (has_classes || is_mixed != is_plain(sources));
     if !fits {
         return Err(MixtureProblem::Spec { records: spec.records, version: spec.permutation });
     }

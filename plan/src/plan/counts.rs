@@ -3,15 +3,20 @@
 
 use std::ops::Range;
 
+use forebay_proto::Turn;
 use forebay_proto::v1::SourceShare;
 
 use super::Places;
 
-/// How many of these places of the whole order, which follow each other, each of the sources has.
+/// How many of these places of the whole order, which follow each other, each of the sources has. Where steps have classes, they are
+/// positions.
 pub(super) fn count(order: &Places, sources: &[SourceShare], places: Range<u64>) -> Vec<u64> {
     let by_records = || ends(sources, |source| source.records);
     let by_positions = || ends(sources, |source| source.positions);
     match order {
+        Places::OfClasses(part) => {
+            of_each(&by_records(), places.filter_map(|position| part.own(position)).map(Turn::record))
+        }
         _ if sources.len() == 1 => vec![places.end - places.start],
         Places::AsTheyAre => of_range(&by_records(), &places),
         Places::Permuted(order) => of_each(&by_records(), places.map(|place| order.forward(place))),
@@ -50,7 +55,6 @@ fn of_each(ends: &[u64], numbers: impl Iterator<Item = u64>) -> Vec<u64> {
 mod tests {
     use std::sync::Arc;
 
-    use forebay_proto::Turn;
     use forebay_proto::v1::{LedgerSpec, LockstepRank, StaticShard};
 
     use super::*;

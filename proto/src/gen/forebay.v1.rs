@@ -22,7 +22,8 @@ pub struct LedgerSpec {
     #[prost(uint64, tag = "4")]
     pub seed: u64,
     /// Version of the permutation. 1 permutes records. 2 permutes grains, and records within windows of them. 3 takes records
-    /// from `sources` in their shares, and permutes these. 4 does so too, but permutes the grains of each source.
+    /// from `sources` in their shares, and permutes these. 4 does so too, but permutes the grains of each source. 5 has steps of
+    /// classes.
     #[prost(uint32, tag = "5")]
     pub permutation: u32,
     /// Set for static assignment. Absent: dynamic.
@@ -37,6 +38,9 @@ pub struct LedgerSpec {
     /// Set for lockstep assignment (semantics rule 40), and never together with `shard`.
     #[prost(message, optional, tag = "40")]
     pub lockstep: ::core::option::Option<LockstepRank>,
+    /// Set with permutation 5 (semantics rule 62), and never together with `shard` or `grains`.
+    #[prost(message, optional, tag = "80")]
+    pub classes: ::core::option::Option<ClassOrder>,
 }
 /// One of the sources of a dataset, and its share of an epoch (semantics rules 57 and 58).
 #[allow(clippy::all)]
@@ -44,7 +48,7 @@ pub struct LedgerSpec {
 pub struct SourceShare {
     #[prost(uint64, tag = "1")]
     pub records: u64,
-    /// Positions of an epoch that are its records'. Equal to `records` unless the permutation is 3 or 4.
+    /// Positions of an epoch that are its records'. Equal to `records` unless the permutation is 3, 4 or 5.
     #[prost(uint64, tag = "2")]
     pub positions: u64,
     /// For people: it may differ between two specs of one ledger.
@@ -69,6 +73,83 @@ pub struct GrainOrder {
 pub struct GrainLengths {
     #[prost(uint64, repeated, tag = "1")]
     pub lengths: ::prost::alloc::vec::Vec<u64>,
+}
+/// What permutation 5 depends on beside the rest of the spec.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClassOrder {
+    /// 32 bytes over the class of each record.
+    #[prost(bytes = "vec", tag = "1")]
+    pub digest: ::prost::alloc::vec::Vec<u8>,
+    /// Places of a step of each class, on all ranks together. The largest number is how many positions each step has.
+    #[prost(uint32, repeated, tag = "2")]
+    pub places: ::prost::alloc::vec::Vec<u32>,
+    /// What becomes of turns that do not fill a step.
+    #[prost(enumeration = "class_order::Leftovers", tag = "3")]
+    pub leftovers: i32,
+    /// How many turns each record has, by source. Empty: one each.
+    #[prost(uint32, repeated, tag = "4")]
+    pub repeats: ::prost::alloc::vec::Vec<u32>,
+    /// The rule that gives records their classes. For people: it may differ between two specs of one ledger.
+    #[prost(string, tag = "5")]
+    pub rule: ::prost::alloc::string::String,
+}
+/// Nested message and enum types in `ClassOrder`.
+pub mod class_order {
+    #[allow(clippy::all)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Leftovers {
+        Unspecified = 0,
+        Neighbour = 1,
+        Repeat = 2,
+        Drop = 3,
+    }
+    impl Leftovers {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "LEFTOVERS_UNSPECIFIED",
+                Self::Neighbour => "NEIGHBOUR",
+                Self::Repeat => "REPEAT",
+                Self::Drop => "DROP",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "LEFTOVERS_UNSPECIFIED" => Some(Self::Unspecified),
+                "NEIGHBOUR" => Some(Self::Neighbour),
+                "REPEAT" => Some(Self::Repeat),
+                "DROP" => Some(Self::Drop),
+                _ => None,
+            }
+        }
+    }
+}
+/// The class of each record of a dataset, in the dataset's order.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClassNumbers {
+    #[prost(uint32, tag = "1")]
+    pub classes: u32,
+    /// A byte for each record, or two with the lower one first if there are more than 255 classes. The largest number says that a
+    /// record has no class.
+    #[prost(bytes = "vec", tag = "2")]
+    pub numbers: ::prost::alloc::vec::Vec<u8>,
 }
 /// One shard of DALI's static split. Each shard has a ledger of its own.
 #[allow(clippy::all)]
@@ -197,6 +278,9 @@ pub struct OpenRequest {
     /// The newest version of ledgers that the worker understands (StoredHead.version). 0: 4, of builds that did not say it.
     #[prost(uint32, tag = "70")]
     pub ledger_version: u32,
+    /// The table whose digest is in the spec, if the spec has steps of classes.
+    #[prost(message, optional, tag = "80")]
+    pub classes: ::core::option::Option<ClassNumbers>,
 }
 /// How the workers of a ledger treat an epoch's end and bad records (semantics rule 41).
 #[allow(clippy::all)]
@@ -534,6 +618,9 @@ pub mod acquire_reply {
 }
 /// One receipt: these positions reached a trainer, or were dropped by policy. Sum and count come from the record
 /// numbers that the trainer itself saw; both are 0 where it saw none. FINISHED and SEEN have no sum.
+///
+/// Where steps have classes (semantics rule 62), a receipt is about all positions of one or several steps, with those that have no
+/// record. Its count is that of their records, without bad ones, each of which `bad` of the request names with its place.
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AckItem {
@@ -619,7 +706,7 @@ pub struct AckRequest {
     /// returned by that death, never for a lease that is out.
     #[prost(bool, tag = "3")]
     pub resumed: bool,
-    /// What is wrong with the bad records of BARE items, where that is known.
+    /// What is wrong with the bad records of BARE items, where that is known. Where steps have classes: all bad records of `items`.
     #[prost(message, repeated, tag = "4")]
     pub bad: ::prost::alloc::vec::Vec<BadRecord>,
     /// Which groups of trainers have consumed DELIVERED items of this request, if the stream's groups each get every batch.
@@ -1023,6 +1110,9 @@ pub struct TakeSnapshotRequest {
     /// Receipts that the snapshot counts as consumed although they are not acked: what the caller has in hand.
     #[prost(message, repeated, tag = "2")]
     pub consumed: ::prost::alloc::vec::Vec<AckItem>,
+    /// Where steps have classes: the bad records of `consumed`.
+    #[prost(message, repeated, tag = "80")]
+    pub bad: ::prost::alloc::vec::Vec<BadRecord>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1238,6 +1328,9 @@ pub struct AuditReply {
     /// In lockstep: the account of the whole run.
     #[prost(message, optional, tag = "43")]
     pub run: ::core::option::Option<LockstepAudit>,
+    /// In the first page, of an order whose steps have classes: the table.
+    #[prost(message, optional, tag = "80")]
+    pub classes: ::core::option::Option<ClassNumbers>,
     /// Of tasks: the workers were given the end of the data. So an epoch that is not complete does not add up.
     #[prost(bool, tag = "44")]
     pub has_ended: bool,

@@ -44,11 +44,21 @@ const CALL: &[Part] = &[
             field: 1,
             each: 0,
             of: Inside::Message(&[
-                // The spec, with its sources.
+                // The spec, with its sources and the numbers of its classes.
                 Part {
                     field: 3,
                     each: 0,
-                    of: Inside::Message(&[Part { field: 8, each: size_of::<SourceShare>(), of: Inside::Message(&[]) }]),
+                    of: Inside::Message(&[
+                        Part { field: 8, each: size_of::<SourceShare>(), of: Inside::Message(&[]) },
+                        Part {
+                            field: 80,
+                            each: 0,
+                            of: Inside::Message(&[
+                                Part { field: 2, each: size_of::<u32>(), of: Inside::Numbers },
+                                Part { field: 4, each: size_of::<u32>(), of: Inside::Numbers },
+                            ]),
+                        },
+                    ]),
                 },
                 Part { field: 7, each: size_of::<OpenRange>(), of: Inside::Message(&[]) },
                 Part {
@@ -125,7 +135,9 @@ fn take<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use forebay_proto::v1::call_request::Call;
-    use forebay_proto::v1::{CallRequest, LedgerSpec, PathCall, Range, RestoreCall, Snapshot, StateCall, Tally};
+    use forebay_proto::v1::{
+        CallRequest, ClassOrder, LedgerSpec, PathCall, Range, RestoreCall, Snapshot, StateCall, Tally,
+    };
     use proptest::prelude::*;
     use prost::Message as _;
 
@@ -244,7 +256,9 @@ mod tests {
             grains: _,
             sources: _,
             lockstep: _,
+            classes: _,
         } = LedgerSpec::default();
+        let ClassOrder { digest: _, places: _, leftovers: _, repeats: _, rule: _ } = ClassOrder::default();
         let SourceShare { records: _, positions: _, name: _ } = SourceShare::default();
         let AckItem { lease: _, range: _, kind: _, count: _, sum_high: _, sum_low: _ } = AckItem::default();
     }

@@ -13,6 +13,7 @@ use forebay_proto::{
 pub(in crate::ledger) use self::by_epoch::EpochTallies;
 use super::groups::GroupAccounts;
 use super::sums::{sum, tally};
+use crate::ledger::steps::StepReceipt;
 
 /// One epoch's sums.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -81,8 +82,7 @@ impl Tallies {
         positions: &Range<u64>,
         sum: RecordSum,
     ) {
-        // Behind the last record, there are only positions without one.
-        let records = positions.start..positions.start + sum.count;
+        let records = plan.clip(epoch, positions);
         let has = |range: &UnsummedRange| range.abandoned && range.start <= records.start && records.end <= range.end;
         if let Some(at) = self.unsummed.iter().position(has) {
             let range = self.unsummed[at];
@@ -121,10 +121,10 @@ impl Tallies {
         self.sources.iter_mut().zip(counts)
     }
 
-    /// Counts positions as abandoned, or as delivered by a state, and leaves their sum to the audit.
-    pub(in crate::ledger) fn add_unsummed(&mut self, more: UnsummedRange) {
+    /// Counts positions with so many records as abandoned, or as delivered by a state, and leaves their sum to the audit.
+    pub(in crate::ledger) fn add_unsummed(&mut self, more: UnsummedRange, records: u64) {
         let counted = if more.abandoned { &mut self.abandoned } else { &mut self.by_state };
-        counted.count = counted.count.saturating_add(more.end - more.start);
+        counted.count = counted.count.saturating_add(records);
         match self.unsummed.last_mut() {
             Some(last) if *last == (UnsummedRange { start: last.start, end: more.start, ..more }) => {
                 last.end = more.end;
@@ -145,6 +145,29 @@ impl Tallies {
             self.dropped += sum;
         } else {
             self.delivered += sum;
+        }
+    }
+
+    /// Counts a receipt of whole steps, without their bad records.
+    pub(in crate::ledger) fn add_delivered(
+        &mut self,
+        plan: &Plan,
+        epoch: u64,
+        item: &AckItem,
+        steps: &StepReceipt<'_>,
+    ) {
+        self.add(item);
+        for delivered in steps.delivered() {
+            self.count(plan, epoch, &delivered, PositionOutcome::Delivered);
+        }
+    }
+
+    /// Counts a receipt of whole steps, with their bad records.
+    pub(in crate::ledger) fn add_steps(&mut self, plan: &Plan, epoch: u64, item: &AckItem, steps: &StepReceipt<'_>) {
+        self.add_delivered(plan, epoch, item, steps);
+        for bad in steps.bad() {
+            self.quarantined += RecordSum::from_iter([bad.turn]);
+            self.count(plan, epoch, &(bad.position..bad.position + 1), PositionOutcome::Quarantined);
         }
     }
 

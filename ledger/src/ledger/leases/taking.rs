@@ -340,6 +340,10 @@ impl Leases {
     /// Version 1 of the documents had no positions without a record. Batches go out in order. So an epoch with an open
     /// record, whose end was leased, also has its positions without a record open.
     pub(in crate::ledger) fn owe_padding(&mut self, terms: &Terms) {
+        // No build of that version had classes.
+        if terms.plan().classes().is_some() {
+            return;
+        }
         for epoch in self.first_open().unwrap_or(self.cursor_epoch)..self.cursor_epoch {
             let bare = terms.plan().epoch_records(epoch)..terms.plan().epoch_len(epoch);
             self.add_returned(ReturnedPositions::unleased(epoch, bare));
