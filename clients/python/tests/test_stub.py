@@ -21,4 +21,5 @@ def test_the_stub_has_every_class_and_member_of_the_native_module():
     assert {node.name for node in classes} == set(built)
     for node in classes:
         own = {name for name in vars(built[node.name]) if not name.startswith("__") or name == "__array_interface__"}
-        assert members(node.body) == own, node.name
+        # Every class has a __new__, which is of use only where the stub has it.
+        assert members(node.body) - {"__new__"} == own, node.name
