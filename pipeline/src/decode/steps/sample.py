@@ -51,7 +51,8 @@ class ColumnForm:
 
     def rows(self, value: Any, shape: tuple[int, ...]) -> Any:  # noqa: ANN401 - an array
         """Rows as an array of this shape, whose first length may be anything if it is -1."""
-        array = self.np.asarray(value)
+        is_text = isinstance(value, str) and self.dtype == self.np.uint8
+        array = self.np.frombuffer(value.encode(), self.np.uint8) if is_text else self.np.asarray(value)
         if array.size == 0 and shape[:1] == (-1,):
             return self.np.zeros((0, *self.dims), self.dtype)
         fits = array.ndim == len(shape) and all(own in (each, -1) for own, each in zip(shape, array.shape))
