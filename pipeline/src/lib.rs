@@ -8,6 +8,7 @@ mod box_column;
 mod byte_size;
 mod cache;
 pub mod cores;
+mod declared_columns;
 mod decode;
 mod follow;
 mod gpu_ring;

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::box_column::{self, NoBoxes};
 use crate::cache::Cache;
+use crate::declared_columns::with_declared;
 use crate::decode::Picture;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
@@ -176,6 +177,7 @@ fn steps(
     let (height, width, _) = recipe.shape();
     let targets = Targets::new(Arc::clone(source), settings.columns.as_deref(), (height, width))?;
     follow::can_follow(targets.schema(), recipe)?;
+    let targets = with_declared(targets, recipe)?;
     let follow = FollowSettings { recipe: Arc::new(recipe.clone()), seed, annotated, min_visible };
     Ok(ReplayedSteps::open(recipe, targets.of_steps(follow), &settings.steps, readers)?)
 }

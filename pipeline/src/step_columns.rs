@@ -15,8 +15,9 @@ use crate::returned::Returned;
 #[derive(Clone, Debug)]
 pub(crate) struct StepColumns {
     source: Arc<dyn Source>,
-    /// Names and types, and for each its place in the dataset's table, and how it follows the pictures.
+    /// Names and types: those of the dataset, and behind them those that functions declare.
     schema: Schema,
+    /// For each of the dataset's, its place in the table, and how it follows the pictures.
     columns: Vec<(usize, Option<Follower>)>,
     /// What a record may have in each.
     rooms: Vec<Room>,
@@ -27,15 +28,16 @@ pub(crate) struct StepColumns {
 }
 
 impl StepColumns {
-    /// These columns of a dataset, each with its place in the table, its room, and how it follows the pictures.
+    /// These columns of a dataset, each with its place in the table, and how it follows the pictures. `forms` has these and those that
+    /// functions declare, with what a record may have.
     pub(crate) fn new(
         source: Arc<dyn Source>,
         columns: Vec<(usize, Option<Follower>)>,
-        rooms: Vec<Room>,
+        forms: Vec<(Field, Room)>,
         follow: FollowSettings,
     ) -> Self {
-        let fields = columns.iter().map(|&(column, _)| source.targets().schema().fields()[column].clone());
-        let schema = Schema::try_new(fields.collect()).expect("columns of a schema, each once, are a schema");
+        let (fields, rooms): (Vec<_>, Vec<_>) = forms.into_iter().unzip();
+        let schema = Schema::try_new(fields).expect("columns of a schema, each once, are a schema");
         let flip = flip_partners(follow.recipe.flip_pairs());
         let before = follow.recipe.python().map(|(place, _)| first_part(&follow.recipe, place)).collect();
         Self { source, schema, columns, rooms, follow, flip, before }
@@ -79,7 +81,8 @@ impl StepColumns {
             }
             value
         };
-        self.columns.iter().map(value).collect()
+        let declared = self.schema.fields()[self.columns.len()..].iter().map(missing);
+        self.columns.iter().map(value).chain(declared).collect()
     }
 
     /// Values as a function gets them: for each its bytes, and where its inner lists end. Null where one is missing.
@@ -113,17 +116,17 @@ impl StepColumns {
         let garbage = || "what it returned beside the picture has arrived damaged".to_owned();
         let answer: Json = serde_json::from_slice(answer).map_err(|_| garbage())?;
         let mut made = before.cloned().unwrap_or_default();
-        made.values.resize(self.columns.len(), None);
+        made.values.resize(self.schema.len(), None);
         made.label = answer.get("label").and_then(Json::as_i64).or(made.label);
         let mut moves_objects = false;
         for (number, sent) in answer.get("columns").and_then(Json::as_object).into_iter().flatten() {
-            let number = number.parse::<usize>().ok().filter(|&it| it < self.columns.len()).ok_or_else(garbage)?;
+            let number = number.parse::<usize>().ok().filter(|&it| it < self.schema.len()).ok_or_else(garbage)?;
             let field = &self.schema.fields()[number];
             let column = column_of(field, sent).ok_or_else(garbage)?;
             let room = self.rooms[number];
             if !room.holds(&column.room()) {
                 return Err(format!(
-                    "its column \"{}\" has {:?} items, but there is room for {:?}, which is the most that a record of the dataset has",
+                    "its column \"{}\" has {:?} items, but there is room for {:?}: declare more in the `columns` of the function",
                     field.name,
                     &column.room().0[..field.column_type.depth()],
                     &room.0[..field.column_type.depth()],
@@ -141,7 +144,8 @@ impl StepColumns {
     /// From now on, all columns with objects or places are what the function has returned, or what it got.
     fn keep_objects(&self, made: &mut Returned, got: &[ValueBuf]) -> Result<(), String> {
         for (number, field) in self.schema.fields().iter().enumerate() {
-            if field.objects.is_some() || self.columns[number].1.is_some() {
+            let follows = self.columns.get(number).is_some_and(|(_, follower)| follower.is_some());
+            if field.objects.is_some() || follows {
                 made.values[number].get_or_insert_with(|| got[number].clone());
             }
             let leader = self.schema.leader(number);
@@ -226,6 +230,13 @@ fn copied(value: &Value<'_>, field: &Field) -> ValueBuf {
     let mut copy = ValueBuf::default();
     copy.copy(value, &field.column_type, |_| true);
     copy
+}
+
+/// No value of a column.
+fn missing(field: &Field) -> ValueBuf {
+    let mut column = Column::new(field.column_type.clone());
+    column.push_null();
+    copied(&column.value(0), field)
 }
 
 /// The one value that was sent for a column. Nothing if it is none of its type.

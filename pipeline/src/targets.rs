@@ -22,6 +22,10 @@ pub(crate) struct Targets {
     /// For each column of a batch that comes from the dataset's table, its place there. Behind these are masks, then
     /// views, then the columns of mixing, and last the column of repeats.
     columns: Vec<usize>,
+    /// Columns that functions in Python declare, behind the masks: their places in a batch.
+    declared: Vec<usize>,
+    /// Room for what functions return, for columns by their places in a batch.
+    more: Vec<(usize, Room)>,
     masks: Masks,
     /// How many pictures are in a place at most. The objects of all of them are in the columns that follow the pictures.
     pictures: u64,
@@ -36,6 +40,8 @@ pub(crate) struct TargetWriter {
     source: Arc<dyn Source>,
     /// For each column of a batch, its place among the dataset's, and how it follows the pictures.
     columns: Vec<(usize, Option<Follower>)>,
+    /// Columns that functions in Python declare, by their places in a batch.
+    declared: Vec<usize>,
     /// There are columns that follow the pictures.
     follow: Option<Follow>,
     repeats: Option<OwnColumn>,
@@ -98,12 +104,35 @@ impl Targets {
             Some(MaskTarget { name: name.clone(), mask, column, depth })
         });
         let masks = Masks { of_source, targets: targets.collect(), ..Masks::default() };
-        Ok(Self { source, schema, columns, masks, pictures: 1, views: Arc::default(), mixed: None })
+        let (declared, more) = (Vec::new(), Vec::new());
+        Ok(Self { source, schema, columns, declared, more, masks, pictures: 1, views: Arc::default(), mixed: None })
     }
 
     /// The same for a stream with mosaics.
     pub(crate) fn with_mosaics(self) -> Self {
         Self { pictures: 1 + PARTNERS as u64, ..self }
+    }
+
+    /// The same with a column that a function returns, and room for so many items of a record at each level. The dataset may have the
+    /// column, with less room.
+    ///
+    /// # Errors
+    /// Another column of its name has another type, or it cannot be a column.
+    pub(crate) fn with_declared(self, name: &str, of: ColumnType, room: Room) -> Result<Self, SchemaError> {
+        let Self { schema, mut declared, mut more, .. } = self;
+        let number = schema.find(name).unwrap_or(schema.len());
+        let schema = if number < schema.len() {
+            let is_of_table = number < self.columns.len() || declared.contains(&number);
+            if !is_of_table || schema.fields()[number].column_type != of {
+                return Err(SchemaError::Twice(name.to_owned()));
+            }
+            schema
+        } else {
+            declared.push(number);
+            Schema::try_new(schema.fields().iter().cloned().chain([Field::new(name, of)]).collect())?
+        };
+        more.push((number, room));
+        Ok(Self { schema, declared, more, ..self })
     }
 
     /// The masks among them.
@@ -186,14 +215,22 @@ impl Targets {
             let room = table.columns()[column].room();
             if Follower::of(table, column).is_some() { room.times(self.pictures) } else { room }
         });
-        of_table.chain(std::iter::repeat(Room::default())).take(self.schema.len()).collect()
+        let mut rooms: Vec<_> = of_table.chain(std::iter::repeat(Room::default())).take(self.schema.len()).collect();
+        for (number, room) in &self.more {
+            rooms[*number] = rooms[*number].max(*room);
+        }
+        rooms
     }
 
     /// What functions in Python get of them, and return.
     pub(crate) fn of_steps(&self, settings: FollowSettings) -> StepColumns {
         let table = self.source.targets();
         let columns: Vec<_> = self.columns.iter().map(|&column| (column, Follower::of(table, column))).collect();
-        StepColumns::new(Arc::clone(&self.source), columns, self.rooms(), settings)
+        let (fields, rooms) = (table.schema().fields(), self.rooms());
+        let of_table = columns.iter().zip(&rooms).map(|((column, _), room)| (fields[*column].clone(), *room));
+        let declared = self.declared.iter().map(|&number| (self.schema.fields()[number].clone(), rooms[number]));
+        let forms = of_table.chain(declared).collect();
+        StepColumns::new(Arc::clone(&self.source), columns, forms, settings)
     }
 
     /// What writes them into batches of pictures that go through this.
@@ -207,6 +244,7 @@ impl Targets {
         TargetWriter {
             source: Arc::clone(&self.source),
             columns,
+            declared: self.declared.clone(),
             follow,
             repeats: self.schema.repeats().map(own),
             mixed,
@@ -223,7 +261,7 @@ impl TargetWriter {
         batch: usize,
         frame: &mut SlotFrame,
     ) {
-        let Self { source, columns, follow, repeats, mixed: mixed_columns } = self;
+        let Self { source, columns, declared, follow, repeats, mixed: mixed_columns } = self;
         let table: &Table = source.targets();
         if let Some(follow) = follow {
             follow.begin(metadata);
@@ -243,6 +281,16 @@ impl TargetWriter {
                     (None, None, _) => written.push_null(),
                 };
                 pushed.expect("a slot has room for the longest record in each place");
+            }
+        }
+        for (number, &place_in_batch) in (columns.len()..).zip(&*declared) {
+            let mut written = frame.column(place_in_batch);
+            for place in 0..batch {
+                let pushed = match metadata.returned(place, number).filter(|value| !value.is_null()) {
+                    Some(value) => written.push(&value),
+                    None => written.push_null(),
+                };
+                pushed.expect("what a function returns has been compared with the room for it");
             }
         }
         if let Some(repeats) = repeats {
@@ -296,65 +344,4 @@ fn chosen(all: &Schema, names: &[String]) -> Result<Vec<usize>, UnknownColumn> {
 }
 
 #[cfg(test)]
-mod tests {
-    use forebay_pixels::Recipe;
-
-    use super::*;
-    use crate::prefetch::memory_source::MemorySource;
-
-    fn targets(names: Option<&[&str]>) -> Result<Vec<String>, UnknownColumn> {
-        let names: Option<Vec<String>> = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-        let targets = Targets::new(Arc::new(MemorySource::new(4)), names.as_deref(), (1, 1))?;
-        Ok(targets.schema().fields().iter().map(|field| field.name.clone()).collect())
-    }
-
-    #[test]
-    fn rule_47_a_stream_has_the_columns_that_its_setting_names_and_an_unknown_one_is_refused() {
-        assert_eq!(targets(None).unwrap(), ["tally"]);
-        assert_eq!(targets(Some(&[])).unwrap(), [""; 0]);
-        assert_eq!(targets(Some(&["images", "tally", "labels", "tally"])).unwrap(), ["tally"]);
-        let error = targets(Some(&["tally", "boxes"])).unwrap_err();
-        let words = "the dataset has no column \"boxes\"; its columns are: images, labels, records, mask, tally";
-        assert_eq!(error.to_string(), words);
-    }
-
-    #[test]
-    fn rule_57_a_stream_that_repeats_records_has_a_last_column_of_repeats_whatever_its_setting_names() {
-        let targets = Targets::new(Arc::new(MemorySource::new(3)), Some(&[]), (1, 1)).unwrap().with_repeats().unwrap();
-        assert_eq!((targets.schema().repeats(), targets.rooms()), (Some(0), vec![Room::default()]));
-        targets.has(&["repeats".into(), "records".into()]).unwrap();
-    }
-
-    #[test]
-    fn rule_48_views_and_mixing_add_columns_whatever_the_setting_names() {
-        let view = |name: &str, side| View { name: name.to_owned(), recipe: Recipe::training(side).unwrap() };
-        let plain = || Targets::new(Arc::new(MemorySource::new(3)), Some(&[]), (1, 1)).unwrap();
-        let targets = plain().with_views(&[view("small", 8), view("tiny", 2)]).unwrap();
-        let targets = targets.with_mixing().unwrap().with_repeats().unwrap();
-        let fields = targets.schema().fields().iter().map(|field| format!("{} {}", field.name, field.column_type));
-        assert_eq!(
-            fields.collect::<Vec<_>>(),
-            ["small u8 [8, 8, 3]", "tiny u8 [2, 2, 3]", "mixed_labels i64", "mix f32", "repeats i32"]
-        );
-        assert_eq!((targets.views().columns.clone(), targets.rooms().len()), (vec![0, 1], 5));
-        targets.has(&["tiny".into(), "mix".into()]).unwrap();
-        let refused = |name| plain().with_views(&[view(name, 2), view("mix", 2)]).unwrap().with_mixing().unwrap_err();
-        assert_eq!(refused("small"), SchemaError::Twice("mix".into()));
-        let large = plain().with_views(&[view("large", 16_000)]).unwrap_err().to_string();
-        assert!(large.starts_with("the column \"large\": a column cannot have rows of"), "{large}");
-        let labels = plain().with_views(&[view("labels", 2)]).unwrap_err();
-        assert_eq!(labels, SchemaError::Reserved("labels".into()));
-    }
-
-    #[test]
-    fn rule_50_the_first_column_with_places_in_the_picture_is_known_by_its_name() {
-        let targets = Targets::new(Arc::new(MemorySource::new(3)), None, (1, 1)).unwrap();
-        assert_eq!(targets.first_in_the_picture(), None, "tally has none");
-    }
-
-    #[test]
-    fn rule_46_a_column_has_room_for_the_longest_record() {
-        let targets = Targets::new(Arc::new(MemorySource::new(3)), None, (1, 1)).unwrap();
-        assert_eq!(targets.rooms(), [Room([2, 0, 0])]);
-    }
-}
+mod tests;

@@ -113,8 +113,8 @@ pub use rounds::{
 };
 pub use transform::shape::Size;
 pub use transform::{
-    CenterCrop, Crop, ExpectSize, Lengths, Letterbox, Mosaic, Normalize, PARTNERS, Pad, PadBy, Padding, Python,
-    RandomApply, RandomChoice, RandomCrop, RandomHorizontalFlip, RandomIouCrop, RandomOrder, RandomResizedCrop,
+    CenterCrop, Crop, DeclaredColumn, ExpectSize, Lengths, Letterbox, Mosaic, Normalize, PARTNERS, Pad, PadBy, Padding,
+    Python, RandomApply, RandomChoice, RandomCrop, RandomHorizontalFlip, RandomIouCrop, RandomOrder, RandomResizedCrop,
     RandomRotation, RandomShortestSize, RandomVerticalFlip, RandomZoomOut, Resize, ScaleJitter, Transform,
 };
 pub use transform_list::{Input, TransformList};

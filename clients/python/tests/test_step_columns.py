@@ -176,3 +176,69 @@ def test_rule_59_floats_are_refused_where_pictures_of_8_bits_are_expected(jpegs,
         words = "it has returned float32 [8, 8, 3], but must return uint8 [8, 8, 3]"
         assert all(words in bad.reason for bad in loader.quarantine)
         assert len(loader.quarantine) == 6
+
+
+def test_rule_59_a_function_returns_columns_that_the_dataset_does_not_have(jpegs, module):
+    name = module(
+        """
+        import numpy as np
+
+        def measures(picture, sample):
+            assert sample.columns == {"brightness": None, "tags": None, "name": None}
+            if sample.record == 3:
+                return None
+            tags = list(range(sample.record % 4))
+            return None, {"brightness": picture.mean(axis=(0, 1)), "tags": tags, "name": f"record {sample.record}"}
+
+        def more(picture, sample):
+            assert sample.record == 3 or sample.columns["name"].tobytes() == f"record {sample.record}".encode()
+            return None if sample.record < 6 else (None, {"name": None})
+        """
+    )
+    columns = {"brightness": "f32 [3]", "tags": ("i64 [*]", 3), "name": ("u8 [*]", 9)}
+    measures = transforms.Python(f"{name}:measures", columns=columns)
+    steps = [transforms.CenterCrop(8), measures, transforms.Python(f"{name}:more", columns={"name": ("u8 [*]", 4)})]
+    seen = 0
+    for batch in batches(jpegs, steps):
+        assert batch.columns == ("images", "labels", "records", "mask", "brightness", "name", "tags")
+        for place, record in enumerate(batch.records.tolist()):
+            seen += 1
+            mean = [0.0] * 3 if record == 3 else batch.images[place].mean(axis=(0, 1)).astype(np.float32).tolist()
+            assert batch.brightness[place].tolist() == mean
+            assert batch.tags[place].tolist() == ([] if record == 3 else list(range(record % 4)))
+            text = b"" if record == 3 or record > 5 else f"record {record}".encode()
+            assert batch["name"][place].tobytes() == text
+            assert bool(batch.validity("brightness")[place]) == (record != 3)
+    assert seen == 12
+
+
+def test_rule_59_boxes_may_become_more_if_that_is_declared(annotated, module):
+    code = """
+        import numpy as np
+
+        def doubled(picture, sample):
+            return None, {name: np.concatenate([value, value]) for name, value in sample.columns.items()}
+        """
+    types = {"boxes": "f32 [*, 4]", "classes": "i64 [*]", "crowd": "bool [*]", "area": "f32 [*]"}
+    step = transforms.Python(f"{module(code)}:doubled", columns={name: (of, 6) for name, of in types.items()})
+    whole = of_boxes(annotated, [transforms.CenterCrop(8)])
+    assert of_boxes(annotated, [transforms.CenterCrop(8), step]) == {
+        record: (image, {name: value * 2 for name, value in columns.items()})
+        for record, (image, columns) in whole.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"labels": "i64"}, 'declares the column "labels": the name "labels" is taken'),
+        ({"blur": "float"}, '"float" is not the type of a column'),
+        ({"blur": "f32 [*]"}, "its type f32 [*] has 1 lists, so `most` must have as many numbers"),
+        ({"blur": ("f32", 1)}, "its type f32 has 0 lists"),
+    ],
+)
+def test_rule_59_a_column_that_cannot_be_declared_is_refused_by_name(jpegs, columns, words):
+    steps = [transforms.CenterCrop(8), transforms.Python("a:b", columns=columns)]
+    with pytest.raises(forebay.SettingsError) as error:
+        forebay.Loader(jpegs, batch_size=4, transform=steps)
+    assert words in str(error.value), str(error.value)

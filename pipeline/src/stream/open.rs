@@ -14,6 +14,7 @@ use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use forebay_sources::{ReaderFolders, Source};
 
 use crate::box_column::NoBoxes;
+use crate::declared_columns::with_declared;
 use crate::decode::steps::{StepError, Steps};
 use crate::follow::FollowSettings;
 use crate::placement::Credentials;
@@ -97,6 +98,7 @@ impl Opening {
         let (height, width, _) = self.settings.recipe.shape();
         let targets = Targets::new(Arc::clone(source), self.settings.columns.as_deref(), (height, width))?;
         follow::can_follow(targets.schema(), &self.settings.recipe)?;
+        let targets = with_declared(targets, &self.settings.recipe)?;
         let recipe = box_column::bound(&self.settings.recipe, source, self.settings.annotated)?;
         let targets = if self.has_mosaics()? { targets.with_mosaics() } else { targets };
         let targets = targets.with_views(&self.views()?)?;

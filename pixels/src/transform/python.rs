@@ -1,6 +1,8 @@
 //! A function in Python, which a stream calls in child processes (semantics rule 59). Nothing in this crate calls it: a recipe with
 //! one is [split](crate::Recipe::split) into the parts before and behind it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::Transform;
@@ -14,6 +16,26 @@ const LONGEST: usize = 256;
 /// Most objects that are seeded.
 const MOST_SEEDED: usize = 16;
 
+/// Most columns that a function declares.
+const MOST_COLUMNS: usize = 64;
+
+/// A column that a function returns: what its values are, such as "f32 [*, 4]", and for each of its lists, the most items that a
+/// record has in all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "a type such as \"f32 [4]\", or { type = \"f32 [*, 4]\", most = [20] }")]
+pub enum DeclaredColumn {
+    /// Without lists.
+    Dense(String),
+    /// With lists.
+    Ragged {
+        /// The type.
+        #[serde(rename = "type")]
+        of: String,
+        /// The most items at each level, from the outermost.
+        most: Vec<u64>,
+    },
+}
+
 /// Calls a function with each picture, and continues with what it returns.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,6 +48,19 @@ pub struct Python {
     /// Objects that draw from generators of their own, as "module:name". Each has a method `set_random_seed`.
     #[serde(default)]
     pub seeded: Vec<String>,
+    /// Columns that it returns beside pictures and that the dataset does not have, or not with so many items.
+    #[serde(default)]
+    pub columns: BTreeMap<String, DeclaredColumn>,
+}
+
+impl DeclaredColumn {
+    /// The type, and the most items at each level.
+    pub fn parts(&self) -> (&str, &[u64]) {
+        match self {
+            Self::Dense(of) => (of, &[]),
+            Self::Ragged { of, most } => (of, most),
+        }
+    }
 }
 
 impl Python {
@@ -41,6 +76,10 @@ impl Python {
         unnamed("function", &self.function)
             .or_else(|| self.seeded.iter().find_map(|name| unnamed("seeded", name)))
             .or_else(too_many)
+            .or_else(|| {
+                let count = self.columns.len();
+                (count > MOST_COLUMNS).then(|| format!("columns has {count} names; at most {MOST_COLUMNS} are allowed"))
+            })
             .or_else(|| self.output.and_then(Size::problem).map(|problem| problem.replacen("size", "output", 1)))
     }
 
@@ -110,12 +149,20 @@ mod tests {
 
     #[test]
     fn each_value_that_is_none_is_refused_by_name() {
-        let good = Python { function: "a:b".to_owned(), output: None, seeded: vec!["a:c".to_owned()] };
+        let good = Python {
+            function: "a:b".to_owned(),
+            output: None,
+            seeded: vec!["a:c".to_owned()],
+            columns: BTreeMap::new(),
+        };
         assert_eq!(good.problem(), None);
         let problem = |python: Python| python.problem().unwrap();
         assert!(problem(Python { function: "a".to_owned(), ..good.clone() }).starts_with("function is \"a\""));
         assert!(problem(Python { seeded: vec!["b".to_owned()], ..good.clone() }).starts_with("seeded is \"b\""));
         assert!(problem(Python { seeded: vec!["a:b".to_owned(); 17], ..good.clone() }).starts_with("seeded has 17"));
+        let column = |number| (format!("c{number}"), DeclaredColumn::Dense("f32".to_owned()));
+        let columns = (0..65).map(column).collect();
+        assert!(problem(Python { columns, ..good.clone() }).starts_with("columns has 65"));
         assert!(problem(Python { output: Some(Size::One(0)), ..good }).starts_with("output is 0 x 0"));
     }
 }

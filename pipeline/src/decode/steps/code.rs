@@ -66,6 +66,16 @@ pub enum StepError {
         /// The folder.
         folder: PathBuf,
     },
+    /// A column that it declares cannot be one.
+    #[error("transform: the function {function} declares the column \"{column}\": {problem}", column = printable(.column))]
+    Column {
+        /// The function.
+        function: String,
+        /// The column.
+        column: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A child was not started.
     #[error("transform: a process for the functions in Python cannot be started: {0}. Check `python`")]
     Start(String),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Callable, NoReturn
 
@@ -33,6 +33,9 @@ class Python(Transform):
             that it gets.
         seeded: Objects with generators of their own, as "module:name". `set_random_seed` of each is called before each
             call.
+        columns: Columns that the function returns and the dataset does not have, or not with so many items, by name:
+            a type such as "f32 [2]", or for lists a tuple of it and the most items of a record, such as
+            `("f32 [*, 4]", 20)`.
 
     Example:
         >>> Python("my_steps:augment").to_settings()
@@ -41,6 +44,8 @@ class Python(Transform):
         {'python': {'function': 'my_steps:tiles', 'output': [112, 448]}}
         >>> Python("my_steps:augment", seeded=["my_steps:pipeline"]).to_settings()
         {'python': {'function': 'my_steps:augment', 'seeded': ['my_steps:pipeline']}}
+        >>> Python("my_steps:tags", columns={"blur": "f32", "tags": ("i64 [*]", 5)}).to_settings()["python"]["columns"]
+        {'blur': 'f32', 'tags': {'type': 'i64 [*]', 'most': [5]}}
         >>> import numpy
         >>> Python(numpy.fliplr).to_settings()
         {'python': {'function': 'numpy:fliplr'}}
@@ -49,6 +54,7 @@ class Python(Transform):
     function: str | Callable[..., Any]
     output: int | Sequence[int] | None = None
     seeded: Sequence[str] | None = None
+    columns: Mapping[str, str | Sequence[Any]] | None = None
 
     def to_settings(self) -> dict[str, dict[str, Any]]:
         """The step as a table. A function is named by its module and its name there.
@@ -57,7 +63,10 @@ class Python(Transform):
             SettingsError: No other process can import the function by a name.
         """
         ((key, table),) = super().to_settings().items()
-        return {key: {**table, "function": name_of(self.function) if callable(self.function) else self.function}}
+        table["function"] = name_of(self.function) if callable(self.function) else self.function
+        if self.columns is not None:
+            table["columns"] = {name: _declared(column) for name, column in self.columns.items()}
+        return {key: table}
 
     def __call__(self, *_given: object, **_named: object) -> NoReturn:
         """Has no meaning in this process.
@@ -68,3 +77,10 @@ class Python(Transform):
         raise ValueError(
             f"{self.function} is called in child processes, so only a Loader can carry it out; call the function itself"
         )
+
+
+def _declared(column: str | Sequence[Any]) -> str | dict[str, Any]:
+    """A declared column as the daemon takes it."""
+    if isinstance(column, str):
+        return column
+    return {"type": column[0], "most": list(column[1:])}
