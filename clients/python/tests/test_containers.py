@@ -75,10 +75,18 @@ def test_a_trainer_that_starts_first_waits_for_its_daemon(serve, home):
     assert seen == [8]
 
 
-@pytest.mark.parametrize("wait", [None, 0, 0.05, "1ms", "0.1 s"])
-def test_a_daemon_that_never_comes_is_an_error_when_the_wait_is_over(tmp_path, wait):
-    with pytest.raises(forebay.AttachError, match=r"no daemon answers on .*nowhere.*wait="):
+@pytest.mark.parametrize("wait", [None, 0])
+def test_a_daemon_that_is_not_there_is_an_error_that_advises_to_wait(tmp_path, wait):
+    with pytest.raises(forebay.AttachError, match=r"no daemon answers on .*nowhere: .*wait="):
         forebay.Loader("stream:train", socket=tmp_path / "nowhere", wait=wait)
+
+
+@pytest.mark.parametrize(("wait", "told"), [(0.05, "50ms"), ("1ms", "1ms"), ("0.1 s", "100ms")])
+def test_a_daemon_that_never_comes_is_an_error_when_the_wait_is_over(tmp_path, wait, told):
+    expected = rf"no daemon answers on .*nowhere after a wait of {told}: "
+    with pytest.raises(forebay.AttachError, match=expected) as raised:
+        forebay.Loader("stream:train", socket=tmp_path / "nowhere", wait=wait)
+    assert "wait=" not in str(raised.value), "it has waited"
 
 
 def test_ctrl_c_and_a_wrong_stream_end_a_wait(serve):

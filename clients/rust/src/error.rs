@@ -27,12 +27,16 @@ pub struct Refusal {
 pub enum AttachError {
     /// No daemon listens where one was looked for.
     #[error(
-        "no daemon answers on {}: {source}; start one with `forebay serve`, name its socket with socket=, or wait for it with wait=",
-        printable(socket)
+        "no daemon answers on {}{}: {source}; start one with `forebay serve`, {}",
+        printable(socket),
+        after_a_wait(*waited),
+        other_ways(*waited)
     )]
     Connect {
         /// The socket.
         socket: PathBuf,
+        /// How long this process has waited for the daemon. Zero if it did not wait.
+        waited: Duration,
         /// What the kernel said.
         source: SocketError,
     },
@@ -104,6 +108,30 @@ pub enum AttachError {
     /// See [`Broken`].
     #[error(transparent)]
     Broken(#[from] Broken),
+}
+
+impl AttachError {
+    /// The same after a wait for a daemon, so that the error does not advise to wait.
+    pub(crate) fn after(mut self, wait: Duration) -> Self {
+        if let Self::Connect { waited, .. } = &mut self {
+            *waited = wait;
+        }
+        self
+    }
+}
+
+fn after_a_wait(waited: Duration) -> String {
+    // Digits behind the third are noise.
+    let rounded = Duration::from_millis(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
+    if rounded.is_zero() { String::new() } else { format!(" after a wait of {rounded:?}") }
+}
+
+fn other_ways(waited: Duration) -> &'static str {
+    if waited.is_zero() {
+        "name its socket with socket=, or wait for it with wait="
+    } else {
+        "or name its socket with socket="
+    }
 }
 
 /// Why [`Session::next`](crate::Session::next) gives no batch.

@@ -192,7 +192,8 @@ pub(crate) fn attach(
                 }
                 std::thread::park_timeout(slice);
             }
-            (attached, _) => return attached,
+            (attached, Target::Stream { .. }) => return attached.map_err(|error| error.after(options.daemon_wait)),
+            (attached, Target::Private { .. }) => return attached,
         }
     }
 }
@@ -216,7 +217,7 @@ fn dial(target: &Target) -> Result<Socket, AttachError> {
                 let allowed = permission::who_may_use(&socket);
                 denied = denied.or(Some(AttachError::Denied { socket, allowed }));
             }
-            Err(source) => absent = absent.or(Some(AttachError::Connect { socket, source })),
+            Err(source) => absent = absent.or(Some(AttachError::Connect { socket, waited: Duration::ZERO, source })),
         }
     }
     // A daemon that is there and refuses says more than one that is not.

@@ -121,7 +121,8 @@ impl Connection {
             }
             if is_over || !passes(&source) {
                 self.lost = None;
-                return Err(Unreached::Outage { cause: cause.to_owned(), source: Box::new(source) });
+                let source = Box::new(source.after(lost.elapsed()));
+                return Err(Unreached::Outage { cause: cause.to_owned(), source });
             }
             let until = Instant::now() + pause;
             while Instant::now() < until {
