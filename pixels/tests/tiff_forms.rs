@@ -61,6 +61,8 @@ def form(order, bands, bits, kind, planar, tile, packs, predictor, extra=()):
               (262, "H", [kind]), (277, "H", [bands]), (284, "H", [2 if planar else 1])]
     fields += [(317, "H", [2])] if predictor else []
     fields += [(338, "H", list(extra))] if extra else []
+    # Without a compression, nothing is made into differences, whatever the field says.
+    differs = predictor and packs
     parts = []
     for plane in planes:
         if tile:
@@ -70,10 +72,10 @@ def form(order, bands, bits, kind, planar, tile, packs, predictor, extra=()):
                     rows = [row[left : left + tile] for row in plane[top : top + tile]]
                     rows = [row + blank * (tile - len(row)) for row in rows]
                     rows += [blank * tile] * (tile - len(rows))
-                    parts.append(coded(rows, order, bits, predictor, packs))
+                    parts.append(coded(rows, order, bits, differs, packs))
         else:
             for top in range(0, HIGH, 10):
-                parts.append(coded(plane[top : top + 10], order, bits, predictor, packs))
+                parts.append(coded(plane[top : top + 10], order, bits, differs, packs))
     if tile:
         fields += [(322, "H", [tile]), (323, "H", [tile])]
     else:
@@ -96,7 +98,7 @@ files = {}
 for order in "<>":
     for planar in (0, 1):
         for tile in (0, 16):
-            for packs, predictor in ((0, 0), (1, 0), (1, 1)):
+            for packs, predictor in ((0, 0), (0, 1), (1, 0), (1, 1)):
                 for bits in (8, 16):
                     for name, bands, kind, extra in (
                         ("gray", 1, 1, ()), ("white", 1, 0, ()), ("rgb", 3, 2, ()), ("rgba", 4, 2, (2,)),

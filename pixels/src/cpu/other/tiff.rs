@@ -26,8 +26,15 @@ const RGB: u16 = 2;
 const PALETTE_COLOR: u16 = 3;
 const SEPARATED: u16 = 5;
 
+/// A value of the predictor.
+const NO_DIFFERENCES: u16 = 1;
+
 /// A value of the extra samples.
 const UNASSOCIATED_ALPHA: u16 = 2;
+
+/// Compressions before which the values may have become differences: LZW, both numbers of deflate, LZMA and Zstandard. With
+/// any other one, libtiff and so Pillow take the values as they are, whatever the field says, and the decoder does not.
+const OF_DIFFERENCES: [f64; 5] = [5.0, 8.0, 32946.0, 34925.0, 50000.0];
 
 /// JPEG as a compression: the old way and the new one. Their bits have one order.
 const JPEG: [f64; 2] = [6.0, 7.0];
@@ -62,11 +69,17 @@ fn prepared(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Colours), Fault> {
         return Err(unsupported("TIFF with planes of inks"));
     }
     // The decoder forgets the bands beyond four where it joins tiles, and where it adds up differences.
-    let added_up = number(PREDICTOR).is_some_and(|predictor| predictor > 1.0);
+    let says_differences = number(PREDICTOR).is_some_and(|predictor| predictor > 1.0);
+    let added_up = says_differences && number(COMPRESSION).is_some_and(|kind| OF_DIFFERENCES.contains(&kind));
     if !planar && (tiled || added_up) && number(SAMPLES_PER_PIXEL).is_some_and(|samples| samples > 4.0) {
         return Err(unsupported("TIFF of more than four bands, in tiles or as differences"));
     }
     let mut file = Cow::Borrowed(bytes);
+    if let Some(predictor) =
+        directory.field(PREDICTOR).filter(|field| says_differences && !added_up && field.kind == SHORT)
+    {
+        set(file.to_mut(), predictor, NO_DIFFERENCES, directory.is_little());
+    }
     if number(FILL_ORDER) == Some(2.0) && !number(COMPRESSION).is_some_and(|kind| JPEG.contains(&kind)) {
         reverse_bits(&directory, file.to_mut());
     }
