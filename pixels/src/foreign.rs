@@ -27,8 +27,6 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"#?RADIANCE", "Radiance HDR"),
     (b"#?RGBE", "Radiance HDR"),
     (b"DDS ", "DDS"),
-    (b"\0\0\x01\0", "icon"),
-    (b"\0\0\x02\0", "cursor"),
     (b"icns", "icon of macOS"),
     (b"qoif", "QOI"),
     (b"farbfeld", "farbfeld"),
@@ -98,8 +96,30 @@ pub(crate) fn name_of(bytes: &[u8]) -> Option<&'static str> {
         {
             Some("PCX")
         }
+        () if has_icons(bytes, 1) => Some("icon"),
+        () if has_icons(bytes, 2) => Some("cursor"),
+        () if is_tga(bytes) => Some("TGA"),
         () => of_text(bytes),
     }
+}
+
+/// Whether a file of icons (1) or cursors (2) has some. Without the count, a TGA looks like cursors.
+fn has_icons(bytes: &[u8], kind: u8) -> bool {
+    bytes.starts_with(&[0, 0, kind, 0]) && bytes.get(4..6).is_some_and(|count| count != [0, 0])
+}
+
+/// TGA has no mark at its beginning, and only newer files have one at their end. So the whole header must be possible.
+fn is_tga(bytes: &[u8]) -> bool {
+    let Some(&[_, map, kind, _, _, _, _, map_bits, _, _, _, _, w0, w1, h0, h1, bits, _]) = bytes.first_chunk::<18>()
+    else {
+        return false;
+    };
+    let has_map = match (map, kind) {
+        (0, 2 | 3 | 10 | 11) => bytes[3..8] == [0; 5],
+        (1, 1 | 9) => matches!(map_bits, 15 | 16 | 24 | 32),
+        _ => false,
+    };
+    has_map && matches!(bits, 8 | 15 | 16 | 24 | 32) && [w0, w1] != [0, 0] && [h0, h1] != [0, 0]
 }
 
 /// The major brand says most. Some writers say only "HEIF" there, and what it is among the compatible brands.
@@ -165,10 +185,15 @@ mod tests {
             (at(344, b"n+1\0"), "NIfTI"),
             (b"RIFF\0\0\0\0AVI LIST".to_vec(), "video, AVI"),
             (b"\x0a\x05\x01\x08".to_vec(), "PCX"),
+            (b"\0\0\x01\0\x03\0\x10\x10".to_vec(), "icon"),
+            (b"\0\0\x02\0\x01\0\x20\x20".to_vec(), "cursor"),
+            (b"\0\0\x02\0\0\0\0\0\0\0\0\0\x31\0\x05\x01\x18\x20".to_vec(), "TGA"),
+            (b"\x09\0\x0b\0\0\0\0\0\x01\0\x02\0\x07\0\x09\0\x08\0 a comment".to_vec(), "TGA"),
+            (b"\0\x01\x01\0\0\x80\0\x18\0\0\0\0\x07\0\x09\0\x08\0".to_vec(), "TGA"),
         ] {
             assert_eq!(name_of(&bytes), Some(name));
         }
-        for none in [&b""[..], b"no picture", b"<xml/>", b"\xff", b"ftyp", b"RIFF\0\0\0\0WAVE"] {
+        for none in [&b""[..], b"no picture", b"<xml/>", b"\xff", b"ftyp", b"RIFF\0\0\0\0WAVE", &[0; 32]] {
             assert_eq!(name_of(none), None, "{none:?}");
         }
     }
