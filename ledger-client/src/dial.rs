@@ -16,6 +16,7 @@ use tokio_rustls::TlsConnector;
 use tonic::transport::{Channel, Endpoint, Uri};
 
 use crate::address::Address;
+use crate::other_end;
 use crate::tls::ClientTls;
 
 /// How often a silent connection is asked for a sign of life, and how soon that must come. A machine that is gone sends
@@ -44,6 +45,8 @@ pub(crate) struct LineFaults(Arc<Mutex<Option<String>>>);
 struct NotedWire {
     wire: Box<dyn Wire>,
     faults: LineFaults,
+    /// Whether the other end has said something.
+    has_answered: bool,
 }
 
 /// A way there that connects when it is used, and again after a failure.
@@ -70,7 +73,7 @@ fn connect(endpoint: &Endpoint, address: &Address, tls: Option<Arc<ClientTls>>, 
         async move {
             let dialled = dial(&address, tls.as_deref()).await;
             let wire = dialled.inspect_err(|error| faults.note(error))?;
-            Ok::<_, io::Error>(TokioIo::new(NotedWire { wire, faults }))
+            Ok::<_, io::Error>(TokioIo::new(NotedWire { wire, faults, has_answered: false }))
         }
     }))
 }
@@ -93,31 +96,8 @@ impl LineFaults {
 
 /// The text of the system or of TLS, and what to do if that is not obvious.
 pub(crate) fn told(error: &io::Error) -> String {
-    let hint = if is_refused_certificate(error) {
-        ". The coordinator does not accept the certificate of this program: give tls_certificate and tls_key (or \
-         --tls-certificate and --tls-key) of a valid certificate that its --tls-client-ca has signed"
-    } else {
-        ""
-    };
-    format!("{}{hint}", system_error(error))
-}
-
-/// Whether the other end has refused what it was shown.
-fn is_refused_certificate(error: &io::Error) -> bool {
-    use rustls::AlertDescription as Alert;
-    let refusals = [
-        Alert::BadCertificate,
-        Alert::UnsupportedCertificate,
-        Alert::CertificateRevoked,
-        Alert::CertificateExpired,
-        Alert::CertificateUnknown,
-        Alert::UnknownCA,
-        Alert::AccessDenied,
-        Alert::DecryptError,
-        Alert::CertificateRequired,
-    ];
-    let alert = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    matches!(alert, Some(rustls::Error::AlertReceived(alert)) if refusals.contains(alert))
+    let hint = other_end::hint(error).map(|hint| format!(". {hint}"));
+    format!("{}{}", system_error(error), hint.unwrap_or_default())
 }
 
 impl NotedWire {
@@ -138,7 +118,12 @@ impl AsyncRead for NotedWire {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let read = ready!(Pin::new(&mut self.wire).poll_read(context, buffer));
+        let before = buffer.filled().len();
+        let mut read = ready!(Pin::new(&mut self.wire).poll_read(context, buffer));
+        if read.is_ok() && !self.has_answered {
+            self.has_answered = true;
+            read = other_end::check(&buffer.filled()[before..]);
+        }
         Poll::Ready(read.inspect_err(|error| self.faults.note(error)))
     }
 }
@@ -196,23 +181,4 @@ async fn dial(address: &Address, tls: Option<&ClientTls>) -> io::Result<Box<dyn 
     let tls = tls.ok_or_else(|| io::Error::other("TLS is not configured"))?;
     let name = ServerName::try_from(host.clone()).map_err(io::Error::other)?;
     Ok(Box::new(TlsConnector::from(tls.now()).connect(name, stream).await?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rule_25_a_refused_certificate_and_a_forbidden_network_are_told_with_what_to_do() {
-        let alert = |alert| io::Error::new(io::ErrorKind::InvalidData, rustls::Error::AlertReceived(alert));
-        for refusal in [rustls::AlertDescription::CertificateExpired, rustls::AlertDescription::CertificateRequired] {
-            let told = told(&alert(refusal));
-            assert!(told.contains("does not accept the certificate") && told.contains("tls_certificate"), "{told}");
-        }
-        let other = told(&alert(rustls::AlertDescription::CloseNotify));
-        assert!(!other.contains("tls_certificate"), "{other}");
-        let forbidden = told(&io::Error::from_raw_os_error(97));
-        assert!(forbidden.contains("forebay-network.conf"), "{forbidden}");
-        assert_eq!(told(&io::ErrorKind::ConnectionRefused.into()), "connection refused");
-    }
 }

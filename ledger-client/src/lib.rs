@@ -13,6 +13,7 @@ mod certificate_ends;
 mod dial;
 mod handle;
 mod line;
+mod other_end;
 mod outage;
 mod pauses;
 mod procedures;

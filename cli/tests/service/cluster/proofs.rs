@@ -161,6 +161,11 @@ fn rule_25_with_certificates_a_daemon_speaks_only_under_a_name_that_its_own_has(
     let (_coordinator, port) = coordinate(authority.folder.path(), &tls);
     let refused = status(port, "http", &["--timeout", "5s"]);
     assert!(!refused.status.success(), "it speaks TLS only");
+    assert!(
+        stderr(&refused).contains("the other end speaks TLS. Begin the address with https://"),
+        "{}",
+        stderr(&refused)
+    );
     let refused = status(port, "https", &["--tls-ca", &ca, "--timeout", "5s"]);
     assert!(!refused.status.success(), "it asks for a certificate");
     let words = "The coordinator does not accept the certificate of this program";
