@@ -128,6 +128,44 @@ def test_a_loader_that_accelerate_cannot_rebuild_is_refused_by_name(pictures, nu
     loader.close()
 
 
+@pytest.mark.parametrize(("overfit", "batches"), [(3, 3), (0.6, 3)])
+def test_lightning_overfits_the_first_batches_and_refuses_to_stop_a_shuffle_by_name(pictures, overfit, batches):
+    lightning = pytest.importorskip("lightning", reason="Lightning is not installed; `make originals` installs it")
+
+    class Model(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.seen = torch.nn.Linear(3 * 8 * 8, 1), []
+
+        def training_step(self, batch, _):
+            self.seen.append(batch[0][:, 0, 0, 0].int().tolist())
+            return self.layer(batch[0].flatten(1).float()).mean()
+
+        def validation_step(self, batch, _):
+            pass
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.0)
+
+    quiet = {
+        "logger": False,
+        "enable_checkpointing": False,
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+    }
+    folder = pictures(25)
+    model, loaders = Model(), [DataLoader(folder, 5, size=8) for _ in range(2)]
+    lightning.Trainer(accelerator="cpu", max_epochs=2, overfit_batches=overfit, **quiet).fit(model, *loaders)
+    assert model.seen == 2 * [list(range(5 * n, 5 * n + 5)) for n in range(batches)]
+    shuffled = DataLoader(folder, 5, size=8, shuffle=True)
+    assert shuffled.sampler is shuffled.sampler, "others may look at it"
+    trainer = lightning.Trainer(accelerator="cpu", max_epochs=1, overfit_batches=overfit, **quiet)
+    with pytest.raises(forebay.SettingsError, match=r"overfit_batches.*shuffle=False"):
+        trainer.fit(Model(), shuffled)
+    for loader in (*loaders, shuffled):
+        loader.close()
+
+
 def test_trainers_own_resume_within_an_epoch_is_refused_by_name(pictures, tmp_path):
     transformers = pytest.importorskip("transformers", reason="not installed; `make originals` installs it")
     example = torch_jobs.hf_trainer()

@@ -21,7 +21,7 @@ from forebay.torch.iteration import Iteration
 from forebay.torch.job import keys_of_caller, settings_of_state
 from forebay.torch.options import Options
 from forebay.torch.pinning import pinned
-from forebay.torch.samplers import OwnBatchSampler, OwnSampler
+from forebay.torch.samplers import OwnBatchSampler, OwnSampler, OwnSequentialSampler, SamplerAttribute
 from forebay.torch.seed import has_choices, seed_of_torch, tell
 from forebay.torch.tensors import TorchBatch, TorchLoader
 from forebay.torch.translation import is_daemons, translated
@@ -93,6 +93,8 @@ class DataLoader:
         ...         step(images.cuda(non_blocking=True), labels)
     """
 
+    sampler: Any = SamplerAttribute()
+
     def __init__(
         self,
         dataset: Any,  # noqa: ANN401 - of torchvision, or a source
@@ -128,8 +130,7 @@ class DataLoader:
             prefetch_factor=prefetch_factor,
         )
         bare, settings = keys_of_caller(dataset, settings)
-        given = settings.get("transform")
-        if given is not None and not is_daemons(given):
+        if (given := settings.get("transform")) is not None and not is_daemons(given):
             # One of torchvision. Whether pictures are turned depends on the dataset.
             made = translated(given)
             del made["adjust_orientation"]
@@ -151,7 +152,8 @@ class DataLoader:
             warnings.warn(_NO_GPU, stacklevel=2)
             pin_memory = False
         self.dataset = dataset
-        self.sampler = OwnSampler(self) if sampler is None else sampler
+        own = OwnSampler if is_stream or asked.get("shuffle") else OwnSequentialSampler
+        self.sampler = own(self) if sampler is None else sampler
         self.batch_sampler = OwnBatchSampler(self)
         self.num_workers = num_workers
         self.pin_memory = pin_memory
@@ -301,10 +303,8 @@ class DataLoader:
             except Error:
                 raise refused from None
         self._iteration += 1
-        self._is_left_early, self._epoch = False, None
-        self._sampled_epoch = None
-        step = self._step()
-        left = state.get("batches_left") if step.items() <= state.items() else None
+        self._is_left_early, self._epoch, self._sampled_epoch = False, None, None
+        left = state.get("batches_left") if self._step().items() <= state.items() else None
         self._counted, self._left = state["epoch"], left if isinstance(left, int) else None
 
     def close(self) -> None:

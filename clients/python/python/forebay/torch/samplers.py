@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from typing import Any, NoReturn, Protocol
 
+import torch
+
 from forebay.errors import ClosedError, SettingsError
 
-__all__ = ["OwnBatchSampler", "OwnSampler"]
+__all__ = ["OwnBatchSampler", "OwnSampler", "OwnSequentialSampler", "SamplerAttribute"]
 
 _NO_INDICES = (
     "forebay.torch.DataLoader has no lists of indices, since the daemon makes the batches. So skip_first_batches() of "
@@ -15,6 +18,11 @@ _NO_INDICES = (
     "DataLoader of it cannot work. Save state_dict() of the DataLoader in the checkpoint, and call load_state_dict() "
     "before the first epoch. With Accelerate, accelerator.register_for_checkpointing(loader) does both. With Trainer, "
     "give ignore_data_skip=True, and do as examples/hf_trainer.py and docs/pytorch.md do"
+)
+_NO_OVERFIT = (
+    "Lightning: overfit_batches turns shuffling off by making another DataLoader, and it cannot make one of "
+    "forebay.torch.DataLoader. Give the DataLoader shuffle=False and no sampler while you overfit: its first batches "
+    "are then the same in each epoch"
 )
 
 
@@ -54,6 +62,36 @@ class OwnSampler(_Own):
 
     def __len__(self) -> int:
         return int(self._loader.loader._feed.session.records)
+
+
+class OwnSequentialSampler(OwnSampler, torch.utils.data.SequentialSampler):
+    """That of a DataLoader that does not shuffle. Lightning looks for this class if it has `overfit_batches`."""
+
+    def __iter__(self) -> NoReturn:
+        raise SettingsError(_NO_INDICES)
+
+
+class SamplerAttribute:
+    """`loader.sampler`. Lightning's `overfit_batches` is refused by name if it is about to make another DataLoader."""
+
+    def __get__(self, loader: Any, _: Any = None) -> Any:  # noqa: ANN401 - as torch
+        if loader is None:
+            return self
+        sampler = vars(loader)["sampler"]
+        if not isinstance(sampler, torch.utils.data.SequentialSampler) and _is_overfitting():
+            raise SettingsError(_NO_OVERFIT)
+        return sampler
+
+    def __set__(self, loader: Any, sampler: Any) -> None:  # noqa: ANN401 - as torch
+        vars(loader)["sampler"] = sampler
+
+
+def _is_overfitting() -> bool:
+    """Whether the caller is the part of Lightning that makes another DataLoader. Its own error says nothing of that."""
+    frame = sys._getframe(2)
+    # In between, there is a generator.
+    names = (frame.f_code.co_name, frame.f_back.f_code.co_name if frame.f_back else "")
+    return "_resolve_overfit_batches" in names
 
 
 class OwnBatchSampler(_Own):
