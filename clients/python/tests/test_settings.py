@@ -52,6 +52,25 @@ def test_a_list_of_files_travels_as_bytes():
     assert found.files == b"/a.jpg\0/b\xff.jpg"
 
 
+def test_a_dataset_of_decoded_pictures_is_refused_at_its_first_entry():
+    class Dataset:
+        """As torchvision has them: with a length and items, and without an iterator."""
+
+        asked = 0
+
+        def __len__(self):
+            return 1000
+
+        def __getitem__(self, number):
+            self.asked += 1
+            return object(), number % 10
+
+    dataset = Dataset()
+    with pytest.raises(SettingsError, match=r"which is not a path.*of an ImageFolder, give its samples"):
+        asked(dataset, batch_size=4)
+    assert dataset.asked == 1
+
+
 def test_a_relative_path_of_a_list_starts_at_the_root_or_at_this_process_s_folder():
     assert asked(["a.jpg"], batch_size=4)[0].files == os.fsencode(os.path.join(os.getcwd(), "a.jpg"))
     found, settings = asked(["a.jpg", ("/b.jpg")], batch_size=4, root="/data")
@@ -85,6 +104,9 @@ def test_pairs_of_path_and_label_travel_with_their_labels():
         (["/a.jpg", ("/b.jpg", 0)], "entry 1 .*each as"),
         ([("/a.jpg", 0, 1)], "not a path"),
         ([(3, 0)], "3 in it, which is not a path"),
+        (None, "source is of type NoneType: give a path"),
+        (7.5, "source is of type float"),
+        (b"/data/train", "source is of type bytes"),
         ([("/a.jpg", 0.7)], "label 0.7 of entry 0 is a float"),
         ([("/a.jpg", None)], "NoneType"),
         ([("/a.jpg", "")], "is empty"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Union
 
 import numpy as np
@@ -34,20 +34,34 @@ def listed(source: Iterable[Any], *, rooted: bool) -> bytes:
     """
     if isinstance(source, np.ndarray):
         source = source.tolist()
-    entries = list(source)
-    if not entries:
-        raise SettingsError("source: the list of files is empty")
-    pairs = _is_pair(entries[0])
-    parts = [b""] if pairs else []
-    for number, entry in enumerate(entries):
-        if _is_pair(entry) != pairs:
-            entries_differ = f"entry {number} of the list is {entry!r}, and entry 0 is {entries[0]!r}"
+    parts: list[bytes] = []
+    first, pairs = None, False
+    # Entries are looked at as they come: those of a dataset of torchvision would be decoded pictures.
+    for number, entry in enumerate(_entries(source)):
+        if number == 0:
+            first, pairs = entry, _is_pair(entry)
+            parts += [b""] if pairs else []
+        elif _is_pair(entry) != pairs:
+            entries_differ = f"entry {number} of the list is {entry!r}, and entry 0 is {first!r}"
             raise SettingsError(f"source: {entries_differ}; {_HOW}")
         path, label = entry if pairs else (entry, None)
         parts.append(_path(path, number, rooted))
         if pairs:
             parts.append(_label(label, number))
+    if not parts:
+        raise SettingsError("source: the list of files is empty")
     return b"\0".join(parts)
+
+
+def _entries(source: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever the caller gave
+    # Bytes are a list of numbers.
+    if not isinstance(source, (bytes, bytearray, memoryview)):
+        try:
+            return iter(source)
+        except TypeError:
+            pass
+    kind = type(source).__name__
+    raise SettingsError(f"source is of type {kind}: give a path or a URL as str, a path of pathlib, or a list of files")
 
 
 def _is_pair(entry: Any) -> bool:  # noqa: ANN401 - whatever the caller gave
@@ -56,7 +70,10 @@ def _is_pair(entry: Any) -> bool:  # noqa: ANN401 - whatever the caller gave
 
 def _path(path: Any, number: int, rooted: bool) -> bytes:  # noqa: ANN401 - whatever the caller gave
     if not isinstance(path, (str, bytes, os.PathLike)):
-        raise SettingsError(f"source: entry {number} of the list has {path!r} in it, which is not a path; {_HOW}")
+        samples = "; of an ImageFolder, give its samples" if number == 0 else ""
+        raise SettingsError(
+            f"source: entry {number} of the list has {path!r} in it, which is not a path; {_HOW}{samples}"
+        )
     if not path:
         raise SettingsError(f"source: entry {number} of the list has an empty path")
     name = os.fsencode(path) if rooted else os.path.abspath(os.fsencode(path))
