@@ -64,7 +64,7 @@ class Python(Transform):
         """
         ((key, table),) = super().to_settings().items()
         table["function"] = name_of(self.function) if callable(self.function) else self.function
-        if self.columns is not None:
+        if isinstance(self.columns, Mapping):
             table["columns"] = {name: _declared(column) for name, column in self.columns.items()}
         return {key: table}
 
@@ -79,8 +79,8 @@ class Python(Transform):
         )
 
 
-def _declared(column: str | Sequence[Any]) -> str | dict[str, Any]:
+def _declared(column: object) -> object:
     """A declared column as the daemon takes it."""
-    if isinstance(column, str):
-        return column
-    return {"type": column[0], "most": list(column[1:])}
+    if isinstance(column, (list, tuple)) and column:
+        return {"type": column[0], "most": list(column[1:])}
+    return column
