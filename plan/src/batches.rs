@@ -2,7 +2,7 @@
 //!
 //! Static and lockstep assignment know every batch of an epoch before it starts: [`Batching::epoch`] gives them, for static
 //! shards equal to what DALI 2.4 returns. In dynamic assignment, a batch has the next records that arrive. There only the
-//! end of an epoch follows the [`LastBatchPolicy`].
+//! end of an epoch follows the [`LastBatchPolicy`]. Where steps have classes, a batch is a step, or a rank's part of one.
 
 use forebay_proto::Turn;
 
@@ -37,9 +37,11 @@ pub struct Batching {
 pub struct EpochBatches {
     /// How many batches the epoch has. An epoch without a record of its own has none.
     pub batches: u64,
-    /// Positions `0..delivered` of the epoch are in batches; the others are dropped.
+    /// How many of the epoch's records are in batches; the others are dropped. They are the first ones.
     pub delivered: u64,
     batching: Batching,
+    /// Positions of a batch that is not the last.
+    size: u64,
     order: EpochOrder,
     part: Option<EpochPart>,
 }
@@ -51,7 +53,7 @@ pub struct StaticBatch {
     pub start: u64,
     /// Number of the epoch's own records in it: `valid`.
     pub valid: u64,
-    /// Number of the epoch's positions in it; the last of an epoch may have no record.
+    /// Number of the epoch's positions in it; the last of an epoch may have no record, and any behind `valid` of a step of a class.
     pub positions: u64,
     /// Places that the user sees. Places from `valid` on are copies.
     pub shown: u64,
@@ -73,6 +75,11 @@ impl Batching {
     pub fn epoch(&self, plan: &Plan, epoch: u64) -> EpochBatches {
         let order = plan.epoch(epoch);
         let part = plan.part();
+        if let (Some(size), Some(positions)) = (plan.positions_of_step(), plan.positions_in_steps()) {
+            // What `leftovers` drops is behind all steps that are delivered.
+            let delivered = order.records_in(&(0..positions));
+            return EpochBatches { batches: positions / size, delivered, batching: *self, size, order, part };
+        }
         let batches = match self.policy {
             _ if order.is_empty() => 0,
             LastBatchPolicy::Drop => self.positions_in_whole_batches(plan) / self.size(),
@@ -80,12 +87,14 @@ impl Batching {
             LastBatchPolicy::Fill | LastBatchPolicy::Partial => order.records().div_ceil(self.size()),
         };
         let delivered = order.records().min(batches.saturating_mul(self.size()));
-        EpochBatches { batches, delivered, batching: *self, order, part }
+        EpochBatches { batches, delivered, batching: *self, size: self.size(), order, part }
     }
 
-    /// `len(loader)` in an epoch: exact for a static plan, and for a dynamic one what the whole stream has at most.
+    /// `len(loader)` in an epoch: exact for a static plan and for steps of classes, and for any other dynamic plan what the whole
+    /// stream has at most.
     pub fn batches_per_epoch(&self, plan: &Plan, epoch: u64) -> u64 {
         match (plan.part(), self.policy) {
+            _ if plan.classes().is_some() => self.epoch(plan, epoch).batches,
             (Some(_), _) => self.epoch(plan, epoch).batches,
             (None, LastBatchPolicy::Drop) => plan.positions() / self.size(),
             (None, LastBatchPolicy::Fill | LastBatchPolicy::Partial) => plan.positions().div_ceil(self.size()),
@@ -94,10 +103,19 @@ impl Batching {
 }
 
 impl EpochBatches {
+    /// The batch that a position is in, if it is in one: its number is below `batches`.
+    pub const fn index_of(&self, position: u64) -> u64 {
+        position / self.size
+    }
+
     /// Batch `index`, counted from the epoch's start; below `batches`.
     pub fn batch(&self, index: u64) -> StaticBatch {
-        let size = self.batching.size();
+        let size = self.size;
         let first = index.saturating_mul(size);
+        if let Some(shown) = self.order.places_of_step(index) {
+            let valid = self.order.records_in(&(first..first.saturating_add(size)));
+            return StaticBatch { start: first, valid, positions: size, shown };
+        }
         let positions = size.min(self.order.len().saturating_sub(first));
         let start = first.min(self.order.records());
         let valid = size.min(self.order.records() - start);
@@ -124,11 +142,12 @@ impl EpochBatches {
     ///
     /// With `pad_last_batch`, the epoch's last record is repeated. Without it, the batch continues with the records that
     /// follow in the epoch's order. It wraps at the dataset's end, or inside the shard if `stick_to_shard` is set. A rank of
-    /// lockstep repeats its last record, or the epoch's if it has none.
+    /// lockstep repeats its last record, or the epoch's if it has none. Where steps have classes, a copy repeats the nearest earlier
+    /// record of the rank's part of the step, or else the step's first.
     pub fn turn(&self, index: u64, place: u64) -> Turn {
-        let position = index.saturating_mul(self.batching.size()).saturating_add(place);
+        let position = index.saturating_mul(self.size).saturating_add(place);
         let own = self.order.records();
-        if position < own {
+        if position < own || self.order.places_of_step(index).is_some() {
             self.order.turn(position)
         } else if self.batching.pad_last_batch {
             self.order.turn(own.saturating_sub(1))

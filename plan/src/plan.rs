@@ -8,6 +8,7 @@
 //! have the same number of positions. So an epoch owes a shard only positions, even for batches of copies. Where steps have
 //! classes (rule 62), any step may have positions without a record at its end.
 
+mod bare;
 mod counts;
 mod extent;
 mod table;

@@ -89,6 +89,29 @@ impl ClassPart {
         count
     }
 
+    /// Those of these positions that have no turn, as ranges that rise.
+    pub(crate) fn bare_in(&self, positions: &Range<u64>) -> Vec<Range<u64>> {
+        let own = self.positions_of_step();
+        let (mut start, end, mut bare) = (positions.start, positions.end.min(self.len()), Vec::<Range<u64>>::new());
+        while start < end {
+            let (step, place) = self.place(start);
+            let (first, stop) = (start - place, end.min(start - place + own));
+            let behind = start.max(first + self.of_step(step).map_or(0, |part| part.turns));
+            match bare.last_mut() {
+                _ if behind >= stop => {}
+                Some(last) if last.end == behind => last.end = stop,
+                _ => bare.push(behind..stop),
+            }
+            start = stop;
+        }
+        bare
+    }
+
+    /// How many places of a step are the part's.
+    pub(crate) fn places_of_step(&self, step: u64) -> u64 {
+        self.of_step(step).map_or(0, |part| part.places)
+    }
+
     /// The positions of a record, one for each turn that the part has of it.
     pub(crate) fn positions_of(&self, record: u64) -> impl Iterator<Item = u64> {
         self.order.positions_of(record).filter_map(|position| {

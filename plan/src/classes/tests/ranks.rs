@@ -5,6 +5,7 @@ use std::ops::Range;
 use forebay_proto::v1::{ClassNumbers, ClassOrder, LedgerSpec, LockstepRank, SourceShare, StaticShard};
 
 use super::*;
+use crate::batches::{Batching, LastBatchPolicy};
 use crate::plan::{OrderTable, Plan};
 use crate::spec::SpecError;
 
@@ -108,9 +109,40 @@ fn check_rank(case: &Case, epoch: u64, rank: u32, world_size: u32, parts: &[Rang
         let inside =
             || (0..).zip(&model).filter(|(position, _)| part.contains(position)).filter_map(|(_, (own, _))| *own);
         prop_assert_eq!(plan.records_in(epoch, &part), inside().count() as u64, "{:?}", part);
+        let bare = order.bare_in(&part);
+        prop_assert!(bare.windows(2).all(|pair| pair[0].end < pair[1].start) && !bare.iter().any(Range::is_empty));
+        let none =
+            |position: &u64| model.get(usize::try_from(*position).unwrap()).is_some_and(|(own, _)| own.is_none());
+        prop_assert!(bare.into_iter().flatten().eq(part.clone().filter(none)), "{:?}", part);
         let mut by_source = vec![0; plan.sources().len()];
         inside().filter_map(|turn| plan.source(turn.record())).for_each(|source| by_source[source] += 1);
         prop_assert_eq!(order.count_sources(plan.sources(), &part), by_source);
+    }
+    Ok(())
+}
+
+/// A batch is a rank's part of a step, whatever the policy for the last batches of other orders says.
+fn check_batches(case: &Case, epoch: u64, rank: u32, world_size: u32) -> Result<(), TestCaseError> {
+    let Ok(plan) = case.planned((world_size > 1).then(|| case.rank(rank, world_size))) else { return Ok(()) };
+    let (model, size) = (model_of(case, epoch, rank, world_size), plan.positions_of_step().unwrap());
+    let steps = plan.positions_in_steps().unwrap() / size;
+    for policy in [LastBatchPolicy::Fill, LastBatchPolicy::Drop, LastBatchPolicy::Partial] {
+        let batching = Batching { batch_size: size, policy, pad_last_batch: false };
+        let batches = batching.epoch(&plan, epoch);
+        prop_assert_eq!((batches.batches, batching.batches_per_epoch(&plan, epoch)), (steps, steps));
+        let mut delivered = 0;
+        for index in 0..steps {
+            let (batch, first) = (batches.batch(index), usize::try_from(index * size).unwrap());
+            let of_step = &model[first..first + usize::try_from(size).unwrap()];
+            let valid = of_step.iter().take_while(|(own, _)| own.is_some()).count() as u64;
+            prop_assert_eq!((batch.start, batch.positions, batch.valid), (index * size, size, valid));
+            prop_assert!(batch.shown >= valid && case.places.iter().any(|p| *p == batch.shown * u64::from(world_size)));
+            let shown = of_step[..usize::try_from(batch.shown).unwrap()].iter().map(|(_, shown)| *shown);
+            prop_assert!((0..batch.shown).map(|place| batches.turn(index, place)).eq(shown), "step {}", index);
+            prop_assert_eq!((batches.index_of(batch.start), batches.index_of(batch.start + size)), (index, index + 1));
+            delivered += valid;
+        }
+        prop_assert_eq!(batches.delivered, delivered);
     }
     Ok(())
 }
@@ -127,6 +159,7 @@ proptest! {
         for world_size in [1, 2, 4] {
             for rank in 0..world_size {
                 check_rank(&case, epoch, rank, world_size, &parts)?;
+                check_batches(&case, epoch, rank, world_size)?;
             }
         }
     }
