@@ -156,13 +156,13 @@ fn whole(lease: &Lease) -> ReturnedRange {
 fn span(plan: &Plan, lease: &Lease) -> Span {
     let epoch = lease.epoch;
     let order = plan.epoch(epoch);
-    let records = order.records().min(lease.end).max(lease.start);
+    let bare = order.bare_in(&(lease.start..lease.end));
     Span {
         lease: lease.id,
         epoch,
         start: lease.start,
-        len: records - lease.start,
-        bare: lease.end.saturating_sub(records),
+        len: lease.end.saturating_sub(lease.start),
+        bare: bare.into_iter().map(|bare| bare.start - lease.start..bare.end - lease.start).collect(),
         suspect: lease.suspect,
         turn: Arc::new(move |index| order.turn(index)),
     }
@@ -170,7 +170,37 @@ fn span(plan: &Plan, lease: &Lease) -> Span {
 
 #[cfg(test)]
 mod tests {
+    use forebay_plan::{CLASS_PERMUTATION, ClassTable, Leftovers, OrderTable};
+    use forebay_proto::v1::LedgerSpec;
+
     use super::*;
+
+    #[test]
+    fn rule_62_a_lease_says_which_positions_of_its_steps_have_no_record() {
+        let classes: Vec<u16> = (0..50_u16).map(|record| record % 7 % 3).collect();
+        let table = ClassTable::new(classes, 3, &[]).unwrap();
+        let spec = LedgerSpec {
+            fingerprint: vec![1; 32],
+            records: 50,
+            shuffle: true,
+            permutation: CLASS_PERMUTATION,
+            classes: Some(table.order(&[8, 4, 6], Leftovers::Repeat, &[], "")),
+            ..LedgerSpec::default()
+        };
+        let plan = Plan::with_table(&spec, Some(OrderTable::Classes(Arc::new(table)))).unwrap();
+        let order = plan.epoch(3);
+        let without = |start: u64, end: u64| (start..end).filter(|position| order.own(*position).is_none());
+        assert!(
+            without(0, plan.positions()).any(|position| position + 8 < plan.positions()),
+            "one is inside of the epoch"
+        );
+        for start in (0..plan.positions()).step_by(8) {
+            let lease = Lease { id: 9, epoch: 3, start, end: plan.positions().min(start + 16), ..Lease::default() };
+            let span = span(&plan, &lease);
+            assert!(span.bare.iter().cloned().flatten().map(|offset| start + offset).eq(without(start, lease.end)));
+            assert_eq!((span.start, span.len), (start, lease.end - start));
+        }
+    }
 
     #[test]
     fn an_idle_stream_asks_ten_times_a_second_for_two_seconds_and_then_ever_less() {

@@ -20,11 +20,11 @@ pub struct Position {
     pub lease: u64,
     /// Counted from the lease's start.
     pub offset: u64,
-    /// Positions of the lease that have a record.
-    pub lease_len: u64,
+    /// Offset behind the lease's last position that has a record.
+    pub lease_end: u64,
     /// Place in the epoch's order.
     pub index: u64,
-    /// Number of the record, 0..N in dataset order. It has no meaning if a static epoch's last position has no record.
+    /// Number of the record, 0..N in dataset order. It has no meaning at a position without a record.
     pub record: u64,
     /// How often the epoch has the record at other positions that count before this one.
     pub repeat: u16,

@@ -115,7 +115,7 @@ impl Draft {
         self.positions
     }
 
-    /// Static assignment: whether this position has come, whose place this is.
+    /// Static assignment: whether this position has come, whose place this is. A step of a class has positions without a place.
     pub(crate) fn has(&self, place: u32, position: &Position) -> bool {
         match self.places.get(place as usize) {
             Some(place) if !matches!(place.fill, Fill::Copy { .. }) => place.fill != Fill::Vacant,

@@ -1,13 +1,13 @@
-//! The form of a batch of static assignment: how many places it has for positions and for copies, known before any record
-//! comes.
+//! The form of a batch of static assignment, of lockstep, or of a step of a class: how many places it has for positions and for
+//! copies, known before any record comes.
 
 use forebay_plan::EpochBatches;
 use forebay_proto::Turn;
 
-/// What a batch of a static epoch looks like.
+/// What a batch looks like whose places are fixed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// Positions that it answers for, of which the last may have no record.
+    /// Positions that it answers for, of which the last may have no record. A step of a class may have fewer places.
     pub positions: u32,
     /// Its first places: those of the positions that have a record.
     pub own: u32,

@@ -50,7 +50,8 @@ impl RecordOrder {
             self.epochs.retain(|other, _| *other >= floor);
         }
         let batches = self.epochs.entry(epoch).or_insert_with(|| fixed.epoch(&self.plan, epoch));
-        Some((batches, position.index / fixed.batch_size.max(1)))
+        let index = batches.index_of(position.index);
+        Some((batches, index))
     }
 
     /// Whether a position is part of a batch, and not of what the policy for last batches leaves out.

@@ -214,14 +214,15 @@ impl Bench {
     fn lease(&mut self, epoch: u64, start: u64, len: u64) {
         self.lease += 1;
         let turn = Arc::new(Turn::first);
-        self.prefetch.lease(Span { lease: self.lease, epoch, start, len, bare: 0, suspect: false, turn });
+        self.prefetch.lease(Span { lease: self.lease, epoch, start, len, bare: Vec::new(), suspect: false, turn });
     }
 
     /// A lease of the position behind a shard's last record.
     fn lease_bare(&mut self, epoch: u64, start: u64) {
         self.lease += 1;
         let turn = Arc::new(|_| Turn::first(200));
-        self.prefetch.lease(Span { lease: self.lease, epoch, start, len: 0, bare: 1, suspect: false, turn });
+        let bare = std::iter::once(0..1).collect();
+        self.prefetch.lease(Span { lease: self.lease, epoch, start, len: 1, bare, suspect: false, turn });
     }
 
     fn ready(&self) -> FinishedBatch {

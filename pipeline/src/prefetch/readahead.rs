@@ -199,19 +199,21 @@ impl<B> ReadAhead<B> {
             if untold.is_some_and(|untold| untold < number) {
                 break;
             }
-            let next = match epoch.tickets.front() {
-                Some(ReadTicket { position, stage: ReadStage::Done(_), .. }) => Some(*position),
-                None if epoch.spans.is_empty() => epoch.bare.front().copied(),
+            let next = match (epoch.next_bare(), epoch.tickets.front()) {
+                (Some(position), _) | (None, Some(ReadTicket { position, stage: ReadStage::Done(_), .. })) => {
+                    Some(*position)
+                }
                 _ => None,
             };
             if let Some(position) = next.filter(|position| !room(position)) {
                 return TakenRead::NoRoom(position);
             }
-            if let Some(position) = next {
-                let Some(ReadTicket { stage: ReadStage::Done(read), .. }) = epoch.tickets.pop_front() else {
-                    epoch.bare.pop_front();
-                    return TakenRead::Bare(position);
-                };
+            if let Some(position) = epoch.take_bare() {
+                return TakenRead::Bare(position);
+            }
+            if let Some(position) = next
+                && let Some(ReadTicket { stage: ReadStage::Done(read), .. }) = epoch.take_ticket()
+            {
                 return TakenRead::Record(position, self.hand_out(read));
             }
             if !epoch.is_empty() {

@@ -34,7 +34,7 @@ fn file(content: &Buffer) -> &[u8] {
 }
 
 fn span(lease: u64, start: u64, len: u64) -> Span {
-    Span { lease, epoch: 0, start, len, bare: 0, suspect: false, turn: Arc::new(Turn::first) }
+    Span { lease, epoch: 0, start, len, bare: Vec::new(), suspect: false, turn: Arc::new(Turn::first) }
 }
 
 fn next(prefetch: &Prefetch) -> (Position, Read) {

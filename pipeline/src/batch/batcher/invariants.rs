@@ -111,7 +111,7 @@ fn shard(rules: Rules, records: u64, bare: u64, open: &BTreeSet<u64>, bad: &Hash
             epoch: 0,
             lease: 1,
             offset: index,
-            lease_len: records,
+            lease_end: records,
             index,
             record: index,
             repeat: 0,

@@ -124,7 +124,7 @@ impl World {
                 for offset in 0..len {
                     let (index, record) = (start + offset, start + offset);
                     let position =
-                        Position { epoch, lease, offset, lease_len: len, index, record, repeat: 0, suspect: false };
+                        Position { epoch, lease, offset, lease_end: len, index, record, repeat: 0, suspect: false };
                     feeds.push_back((epoch, Some(position)));
                 }
             };

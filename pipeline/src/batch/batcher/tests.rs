@@ -30,7 +30,7 @@ fn fixed(on_error: OnError) -> Batcher {
 /// Record `index` of epoch 0, in leases of six.
 fn position(index: u64) -> Position {
     let record = 100 + index;
-    Position { epoch: 0, lease: index / 6, offset: index % 6, lease_len: 6, index, record, repeat: 0, suspect: false }
+    Position { epoch: 0, lease: index / 6, offset: index % 6, lease_end: 6, index, record, repeat: 0, suspect: false }
 }
 
 /// A static epoch has six records and, with `bare`, a seventh position; its last batch repeats the sixth.

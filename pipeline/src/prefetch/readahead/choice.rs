@@ -112,15 +112,15 @@ fn next_position<B>(
 ) -> Option<ReadJob> {
     let (span, offset) = reads.epochs[&number].spans.front()?;
     let (offset, position) = (*offset, span.position(*offset));
-    let (of, lease_len) = (position.of_epoch(), position.lease_len);
+    let (of, next) = (position.of_epoch(), span.next(offset + 1));
     let reserved = budget.grant(size(of, 0), ahead == 0)?;
     let id = reads.id();
     let epoch = reads.epochs.get_mut(&number)?;
-    let last = offset + 1 == lease_len;
+    let last = next >= position.lease_end;
     if last {
         epoch.spans.pop_front();
-    } else if let Some((_, next)) = epoch.spans.front_mut() {
-        *next += 1;
+    } else if let Some((_, of_span)) = epoch.spans.front_mut() {
+        *of_span = next;
     }
     let mut stage = ReadStage::new();
     stage.begin(now, reserved);

@@ -15,8 +15,8 @@ use crate::record::FailedRead;
 enum Step {
     Lease {
         late: bool,
-        len: u64,
-        bare: u64,
+        /// For each position, whether it has a record.
+        positions: Vec<bool>,
     },
     Drain,
     Start,
@@ -76,9 +76,13 @@ fn how() -> impl Strategy<Value = How> {
     ]
 }
 
+fn positions() -> impl Strategy<Value = Vec<bool>> {
+    prop::collection::vec(prop::bool::weighted(0.8), 0..7)
+}
+
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        2 => (any::<bool>(), 0_u64..6, 0_u64..2).prop_map(|(late, len, bare)| Step::Lease { late, len, bare }),
+        2 => (any::<bool>(), positions()).prop_map(|(late, positions)| Step::Lease { late, positions }),
         1 => Just(Step::Drain),
         6 => Just(Step::Start),
         2 => (0_u64..60).prop_map(Step::Pass),
@@ -102,9 +106,7 @@ struct World {
     now: Instant,
     epoch: u64,
     lease: u64,
-    waiting: BTreeMap<u64, VecDeque<(u64, u64)>>,
-    /// Those without a record: nothing is read for them, and they come behind all others.
-    bare: BTreeMap<u64, VecDeque<(u64, u64)>>,
+    waiting: BTreeMap<u64, VecDeque<Waiting>>,
     fetched: usize,
     /// Jobs, and whether they count as under way. Those that were given up may still return.
     jobs: Vec<(ReadJob, bool)>,
@@ -114,6 +116,9 @@ struct World {
     /// The epoch up to which the batch thread last found nothing to take. None if it was woken since.
     waits: Option<u64>,
 }
+
+/// A position by its lease and its offset there, and whether it has a record. Nothing is read where it has none.
+type Waiting = (u64, u64, bool);
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The partner of all mosaics.
@@ -126,16 +131,7 @@ fn size(record: u64, bytes: u64) -> u64 {
 impl World {
     fn step(&mut self, step: &Step) {
         match *step {
-            Step::Lease { late, len, bare } => {
-                let epoch = if late { self.epoch.saturating_sub(1) } else { self.epoch };
-                self.lease += 1;
-                self.waits = None;
-                self.ahead.lease(Span { bare, ..span(self.lease, epoch, self.lease, len) });
-                let bare = (len..len + bare).map(|offset| (self.lease, offset));
-                self.bare.entry(epoch).or_default().extend(bare);
-                self.waiting.entry(epoch).or_default().extend((0..len).map(|offset| (self.lease, offset)));
-                self.changed.insert(epoch);
-            }
+            Step::Lease { late, ref positions } => self.lease(late, positions),
             Step::Drain => {
                 self.changed.insert(self.epoch);
                 self.waits = None;
@@ -202,6 +198,23 @@ impl World {
         assert_eq!(self.ahead.in_flight(), InFlight { reads: in_flight.count(), bytes });
     }
 
+    fn lease(&mut self, late: bool, positions: &[bool]) {
+        let epoch = if late { self.epoch.saturating_sub(1) } else { self.epoch };
+        self.lease += 1;
+        self.waits = None;
+        let of_lease = (0..).zip(positions).map(|(offset, has_record)| (self.lease, offset, *has_record));
+        let mut bare: Vec<std::ops::Range<u64>> = Vec::new();
+        for (_, offset, _) in of_lease.clone().filter(|(.., has_record)| !has_record) {
+            match bare.last_mut() {
+                Some(last) if last.end == offset => last.end += 1,
+                _ => bare.push(offset..offset + 1),
+            }
+        }
+        self.ahead.lease(Span { bare, ..span(self.lease, epoch, self.lease, positions.len() as u64) });
+        self.waiting.entry(epoch).or_default().extend(of_lease);
+        self.changed.insert(epoch);
+    }
+
     /// The read to do next. It is a probe if there is no other one.
     fn next_job(&mut self) -> Option<ReadJob> {
         let job = self.ahead.next_job(self.now, |of, bytes| size(of.turn.record(), bytes));
@@ -236,17 +249,14 @@ impl World {
             TakenRead::Drained(epoch) => {
                 assert!(epoch < self.epoch && epoch <= limit);
                 assert!(self.changed.remove(&epoch), "{epoch} was drained before, and nothing came since");
-                let mut upto = self.waiting.range(..=epoch).chain(self.bare.range(..=epoch));
+                let mut upto = self.waiting.range(..=epoch);
                 assert!(upto.all(|(_, waiting)| waiting.is_empty()), "{epoch} has positions");
                 assert!(self.changed.iter().all(|other| *other > epoch || self.waiting.contains_key(other)));
                 return true;
             }
             TakenRead::Bare(position) => {
                 assert!(room && position.epoch <= limit);
-                let mut upto = self.waiting.range(..=position.epoch);
-                assert!(upto.all(|(_, waiting)| waiting.is_empty()), "{position:?} passes others");
-                let first = self.bare.get_mut(&position.epoch).and_then(VecDeque::pop_front);
-                assert_eq!(first, Some((position.lease, position.offset)));
+                self.is_next(&position, false);
                 return true;
             }
             TakenRead::Fetched { read, .. } => {
@@ -255,8 +265,7 @@ impl World {
             }
             TakenRead::Record(position, read) => {
                 assert!(room && position.epoch <= limit);
-                let (epoch, first) = self.waiting.iter_mut().find(|(_, waiting)| !waiting.is_empty()).unwrap();
-                assert_eq!((*epoch, first.pop_front()), (position.epoch, Some((position.lease, position.offset))));
+                self.is_next(&position, true);
                 read
             }
         };
@@ -268,6 +277,13 @@ impl World {
             self.decoding.push_back(held.reserved);
         }
         true
+    }
+
+    /// What is taken is the first of what waits.
+    fn is_next(&mut self, position: &Position, has_record: bool) {
+        let (epoch, first) = self.waiting.iter_mut().find(|(_, waiting)| !waiting.is_empty()).unwrap();
+        let taken = (position.lease, position.offset, has_record);
+        assert_eq!((*epoch, first.pop_front()), (position.epoch, Some(taken)));
     }
 
     /// Runs until nothing more happens.
@@ -313,7 +329,6 @@ proptest! {
             epoch: 0,
             lease: 0,
             waiting: BTreeMap::new(),
-            bare: BTreeMap::new(),
             fetched: 0,
             jobs: Vec::new(),
             decoding: VecDeque::new(),
@@ -326,14 +341,14 @@ proptest! {
         if !stop {
             world.run_out();
             prop_assert!(world.waiting.values().all(VecDeque::is_empty), "positions are stuck: {:?}", world.waiting);
-            prop_assert!(world.bare.values().all(VecDeque::is_empty), "positions are stuck: {:?}", world.bare);
             prop_assert_eq!(world.fetched, 0);
             prop_assert_eq!(world.ahead.used(), 0);
             prop_assert!(world.changed.iter().all(|epoch| *epoch >= world.epoch), "not told: {:?}", world.changed);
         }
         let rest = world.ahead.close().into_iter();
         let rest: HashSet<_> = rest.flat_map(|(lease, start, end)| (start..end).map(move |at| (lease, at))).collect();
-        let waiting: HashSet<_> = world.waiting.into_values().chain(world.bare.into_values()).flatten().collect();
+        let waiting = world.waiting.into_values().flatten();
+        let waiting: HashSet<_> = waiting.map(|(lease, offset, _)| (lease, offset)).collect();
         prop_assert_eq!(rest, waiting);
     }
 }

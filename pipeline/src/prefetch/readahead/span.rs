@@ -1,5 +1,6 @@
 //! A lease that is being read.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use forebay_proto::Turn;
@@ -14,10 +15,10 @@ pub(crate) struct Span {
     pub epoch: u64,
     /// First place in the epoch's order.
     pub start: u64,
-    /// How many positions that have a record.
+    /// How many positions.
     pub len: u64,
-    /// How many positions behind them that have none.
-    pub bare: u64,
+    /// Offsets of those that have no record, which rise.
+    pub bare: Vec<Range<u64>>,
     /// Its records are suspects.
     pub suspect: bool,
     /// What a place in the epoch's order has.
@@ -25,12 +26,30 @@ pub(crate) struct Span {
 }
 
 impl Span {
+    /// The offsets of positions with a record, as ranges that rise.
+    pub(super) fn records(&self) -> impl Iterator<Item = Range<u64>> {
+        let starts = [0].into_iter().chain(self.bare.iter().map(|bare| bare.end));
+        let ends = self.bare.iter().map(|bare| bare.start).chain([self.len]);
+        starts.zip(ends).map(|(start, end)| start..end).filter(|records| !records.is_empty())
+    }
+
+    /// The first offset from this one on that has a record. At the lease's end, it is [`Self::end`] or beyond.
+    pub(super) fn next(&self, offset: u64) -> u64 {
+        let at = self.bare.partition_point(|bare| bare.end <= offset);
+        self.bare.get(at).filter(|bare| bare.start <= offset).map_or(offset, |bare| bare.end)
+    }
+
+    /// The offset behind the last position with a record.
+    pub(super) fn end(&self) -> u64 {
+        self.bare.last().filter(|bare| bare.end == self.len).map_or(self.len, |bare| bare.start)
+    }
+
     pub(super) fn position(&self, offset: u64) -> Position {
-        let Self { lease, epoch, len, suspect, .. } = *self;
+        let Self { lease, epoch, suspect, .. } = *self;
         let index = self.start + offset;
         let turn = (self.turn)(index);
         let (record, repeat) = (turn.record(), turn.repeat());
-        Position { epoch, lease, offset, lease_len: len, index, record, repeat, suspect }
+        Position { epoch, lease, offset, lease_end: self.end(), index, record, repeat, suspect }
     }
 }
 

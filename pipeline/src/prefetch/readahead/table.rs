@@ -24,8 +24,11 @@ pub(super) struct EpochReads<B> {
     pub(super) spans: VecDeque<(Span, u64)>,
     /// Records that are being read or are ready, in the order of their ids.
     pub(super) tickets: VecDeque<ReadTicket<B>>,
-    /// Positions without a record: they are the epoch's last.
-    pub(super) bare: VecDeque<Position>,
+    /// Positions without a record, each with how many positions with one come before it.
+    pub(super) bare: VecDeque<(u64, Position)>,
+    /// How many positions with a record were leased, and how many of them were taken.
+    leased: u64,
+    taken: u64,
     /// A lease came since the epoch was last reported as drained.
     pub(super) changed: bool,
 }
@@ -59,9 +62,16 @@ impl<B> ReadTable<B> {
     pub(super) fn lease(&mut self, span: Span) {
         let epoch = self.epochs.entry(span.epoch).or_insert_with(EpochReads::empty);
         epoch.changed = true;
-        epoch.bare.extend((span.len..span.len + span.bare).map(|offset| span.position(offset)));
-        if span.len > 0 {
-            epoch.spans.push_back((span, 0));
+        let mut without = 0;
+        for bare in &span.bare {
+            let before = epoch.leased + bare.start - without;
+            without += bare.end - bare.start;
+            epoch.bare.extend(bare.clone().map(|offset| (before, span.position(offset))));
+        }
+        epoch.leased += span.len - without;
+        let first = span.next(0);
+        if first < span.end() {
+            epoch.spans.push_back((span, first));
         }
     }
 
@@ -142,8 +152,7 @@ impl<B> ReadTable<B> {
     /// reads give nothing any more.
     pub(super) fn leave_rest(&mut self, epoch: u64, most: u64, budget: &mut ReadBudget) -> Vec<Position> {
         let Some(epoch) = self.epochs.get_mut(&epoch) else { return Vec::new() };
-        let in_spans: u64 = epoch.spans.iter().map(|(span, next)| span.len - next).sum();
-        let count = in_spans + epoch.tickets.len() as u64;
+        let count = epoch.leased - epoch.taken;
         if !epoch.bare.is_empty() || count > most {
             return Vec::new();
         }
@@ -159,8 +168,9 @@ impl<B> ReadTable<B> {
             }
         }
         for (span, next) in epoch.spans.drain(..) {
-            left_out.extend((next..span.len).map(|offset| span.position(offset)));
+            left_out.extend((next..span.end()).map(|offset| span.position(offset)));
         }
+        epoch.taken = epoch.leased;
         left_out
     }
 
@@ -174,9 +184,13 @@ impl<B> ReadTable<B> {
                 .tickets
                 .iter()
                 .map(|ReadTicket { position, .. }| (position.lease, position.offset, position.offset + 1));
-            let spans = epoch.spans.iter().map(|(span, next)| (span.lease, *next, span.len));
-            let bare = epoch.bare.iter().map(|position| (position.lease, position.offset, position.offset + 1));
-            for (lease, start, end) in tickets.chain(spans).chain(bare) {
+            let spans = epoch.spans.iter().flat_map(|(span, next)| {
+                span.records().map(|records| (span.lease, records.start.max(*next), records.end))
+            });
+            let bare = epoch.bare.iter().map(|(_, position)| (position.lease, position.offset, position.offset + 1));
+            let mut ranges: Vec<_> = tickets.chain(spans).chain(bare).filter(|(_, start, end)| start < end).collect();
+            ranges.sort_unstable();
+            for (lease, start, end) in ranges {
                 match rest.last_mut() {
                     Some(last) if last.0 == lease && last.2 == start => last.2 = end,
                     _ => rest.push((lease, start, end)),
@@ -189,7 +203,26 @@ impl<B> ReadTable<B> {
 
 impl<B> EpochReads<B> {
     fn empty() -> Self {
-        Self { spans: VecDeque::new(), tickets: VecDeque::new(), bare: VecDeque::new(), changed: true }
+        let (spans, tickets, bare) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        Self { spans, tickets, bare, leased: 0, taken: 0, changed: true }
+    }
+
+    /// The next position, if it has no record.
+    pub(super) fn next_bare(&self) -> Option<&Position> {
+        self.bare.front().filter(|(before, _)| *before <= self.taken).map(|(_, position)| position)
+    }
+
+    /// Takes it.
+    pub(super) fn take_bare(&mut self) -> Option<Position> {
+        self.next_bare()?;
+        self.bare.pop_front().map(|(_, position)| position)
+    }
+
+    /// Takes the first position that is being read or is ready.
+    pub(super) fn take_ticket(&mut self) -> Option<ReadTicket<B>> {
+        let ticket = self.tickets.pop_front()?;
+        self.taken += 1;
+        Some(ticket)
     }
 
     /// Whether every position was taken.

@@ -15,7 +15,7 @@ use super::outage::MOST_TROUBLED;
 use super::*;
 
 pub(super) fn span(lease: u64, epoch: u64, start: u64, len: u64) -> Span {
-    Span { lease, epoch, start, len, bare: 0, suspect: false, turn: Arc::new(Turn::first) }
+    Span { lease, epoch, start, len, bare: Vec::new(), suspect: false, turn: Arc::new(Turn::first) }
 }
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -57,7 +57,7 @@ fn records_are_taken_in_order_however_the_reads_come_back() {
         epoch: 0,
         lease: 7,
         offset,
-        lease_len: 2,
+        lease_end: 2,
         index: 5 + offset,
         record: 5 + offset,
         repeat: 0,
