@@ -238,6 +238,10 @@ mod tests {
         if !rustix::process::geteuid().is_root() {
             return println!("skipped: only root may give itself groups");
         }
+        // A namespace of users without a map of groups keeps even its root from that. Tests for ARM run in one.
+        if fs::read_to_string("/proc/self/setgroups").is_ok_and(|setting| setting.trim() == "deny") {
+            return println!("skipped: this namespace of users allows nobody to set groups");
+        }
         for count in [0_u32, 1, 64, 65, 300] {
             // Groups belong to a thread, so no other test sees these.
             let thread = std::thread::spawn(move || {

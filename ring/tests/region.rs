@@ -78,6 +78,10 @@ fn a_ring_has_its_full_length_at_once_and_takes_memory_slot_by_slot() {
     assert!(header <= 2 << 20, "{header} bytes for a header: a page, or a huge one");
     let (stride, left) = (geometry(3).stride() as u64, region.unpopulated());
     assert_eq!(left.bytes(), 3 * stride);
+    // Its kernel takes every madvise for done, and does most of them not at all.
+    if std::env::var_os("QEMU_LD_PREFIX").is_some() {
+        return println!("skipped: QEMU makes no memory ready");
+    }
     for _ in 0..2 {
         region.populate(0).unwrap();
         assert!((stride..=stride + header).contains(&used()), "{} bytes for a slot of {stride}", used());
