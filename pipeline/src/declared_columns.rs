@@ -26,8 +26,7 @@ fn parsed(declared: &DeclaredColumn) -> Result<(ColumnType, Room), String> {
     let of: ColumnType = of.parse().map_err(|error| format!("{error}"))?;
     if most.len() != of.depth() {
         return Err(format!(
-            "its type {of} has {} lists, so `most` must have as many numbers: the most items of a record in all of them",
-            of.depth()
+            "give one number in `most` for each [*] of the type {of}: the most items that a record has there"
         ));
     }
     let mut room = [0; MAX_DEPTH];
@@ -68,8 +67,11 @@ mod tests {
     fn rule_59_what_cannot_be_a_column_is_refused_by_name() {
         for (columns, words) in [
             (json!({ "blur": "float" }), "declares the column \"blur\": \"float\" is not the type of a column"),
-            (json!({ "blur": "f32 [*]" }), "has 1 lists, so `most` must have as many numbers"),
-            (json!({ "blur": { "type": "f32", "most": [1] } }), "has 0 lists"),
+            (json!({ "blur": "f32 [*]" }), "give one number in `most` for each [*] of the type f32 [*]:"),
+            (
+                json!({ "blur": { "type": "f32", "most": [1] } }),
+                "give one number in `most` for each [*] of the type f32:",
+            ),
             (json!({ "labels": "i64" }), "the name \"labels\" is taken"),
             (json!({ "tally": "u8" }), "there are two columns with the name \"tally\""),
             (json!({ "a b": "u8" }), "cannot be the name of a column"),

@@ -233,8 +233,8 @@ def test_rule_59_boxes_may_become_more_if_that_is_declared(annotated, module):
     [
         ({"labels": "i64"}, 'declares the column "labels": the name "labels" is taken'),
         ({"blur": "float"}, '"float" is not the type of a column'),
-        ({"blur": "f32 [*]"}, "its type f32 [*] has 1 lists, so `most` must have as many numbers"),
-        ({"blur": ("f32", 1)}, "its type f32 has 0 lists"),
+        ({"blur": "f32 [*]"}, "give one number in `most` for each [*] of the type f32 [*]:"),
+        ({"blur": ("f32", 1)}, "give one number in `most` for each [*] of the type f32:"),
     ],
 )
 def test_rule_59_a_column_that_cannot_be_declared_is_refused_by_name(jpegs, columns, words):

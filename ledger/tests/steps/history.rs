@@ -116,7 +116,7 @@ impl History {
         reply.answer()
     }
 
-    /// A lease of a worker, and its steps that it still has, or that nobody else has got since.
+    /// A lease of a worker, and its steps that are the worker's own or were given to no other since.
     fn open_of(&self, who: usize, which: usize) -> Option<(Lease, Vec<u64>)> {
         let lease = *self.workers[who].leases.iter().rev().nth(which)?;
         let is_its = |step: &u64| {

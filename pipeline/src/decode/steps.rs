@@ -90,9 +90,8 @@ struct StepCounts {
 }
 
 impl Steps {
-    /// Starts a first child, so that the functions are known to be good, and the threads of all. A Loader that calls functions itself
-    /// knows them. Nothing if the recipe has no
-    /// functions.
+    /// Starts a first child, so that the functions are known to be good, and the threads of all. If a Loader calls the functions
+    /// itself, there is no child. Nothing if the recipe has no functions.
     ///
     /// # Errors
     /// A function cannot be used, or the system lacks what that takes.

@@ -226,7 +226,7 @@ impl ClassTable {
     }
 }
 
-/// Whether a class takes two bytes. One of the numbers stands for none.
+/// Whether a class takes two bytes. One of the numbers says that a record has no class.
 const fn is_wide(count: u16) -> bool {
     count > u8::MAX as u16
 }
