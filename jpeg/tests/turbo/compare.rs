@@ -33,10 +33,12 @@ fn cut(whole: &[u8], width: u32, region: Region) -> Vec<u8> {
 }
 
 /// Compares whole pictures, and regions, at all scales. Gives what was refused.
+///
+/// Without a `turbo`, only this decoder's paths and regions are compared with each other.
 pub(crate) fn compare(
     name: &str,
     bytes: &[u8],
-    turbo: &mut Turbo,
+    mut turbo: Option<&mut Turbo>,
     decoders: &mut [Decoder],
     regions: usize,
 ) -> Option<Fault> {
@@ -45,8 +47,12 @@ pub(crate) fn compare(
             Ok(ours) => ours,
             Err(fault) => return Some(fault),
         };
-        let (width, height, theirs) =
-            turbo.decode(bytes, scale).unwrap_or_else(|| panic!("{name}: libjpeg-turbo refuses it"));
+        let (width, height, theirs) = if let Some(turbo) = &mut turbo {
+            turbo.decode(bytes, scale).unwrap_or_else(|| panic!("{name}: libjpeg-turbo refuses it"))
+        } else {
+            let header = Header::read(bytes).unwrap();
+            (scale.side(header.width), scale.side(header.height), ours.clone())
+        };
         assert!(ours == theirs, "{name} at {scale:?}: {}", difference(&ours, &theirs, width));
         let mut dice = Dice(bytes.len() as u64);
         for decoder in decoders.iter_mut() {

@@ -20,6 +20,12 @@ impl Turbo {
         Self(handle)
     }
 
+    /// A judge of what no encoder writes: sums of coefficients that do not fit 16 bits saturate in libjpeg-turbo's kernels for
+    /// x86-64, as they do in this decoder everywhere. Its other kernels cut them. `architectures.rs` has what is right there.
+    pub(crate) fn of_damage() -> Option<Self> {
+        cfg!(target_arch = "x86_64").then(Self::new)
+    }
+
     /// Width, height and RGB. None where it refuses the header. What is wrong with the data is forgiven: what stands behind
     /// the scan is wrong only for it, and pixels that it could not decode are zeros, which tells.
     pub(crate) fn decode(&mut self, bytes: &[u8], scale: Scale) -> Option<(u32, u32, Vec<u8>)> {
