@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 
-use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, KeptPicture, Limits, probe_page};
+use forebay_pixels::{Background, CpuDecoder, Fault, Form, JpegChoice, KeptPicture, Limits, probe_page};
 use libfuzzer_sys::fuzz_target;
 
 /// Small, so that no case takes long.
@@ -35,6 +35,6 @@ fn check(bytes: &[u8], page: u32) {
 
 /// The picture alone: which decoder it was is no part of the answer.
 fn whole(decoder: &mut CpuDecoder, bytes: &[u8], page: u32) -> Result<KeptPicture, Fault> {
-    let form = Form { background: [9, 99, 199], page, ..Form::default() };
+    let form = Form { background: Background::Colour([9, 99, 199]), page, ..Form::default() };
     decoder.upright(bytes, form, &LIMITS).map(|(picture, _)| picture)
 }

@@ -6,9 +6,9 @@ use std::cell::RefCell;
 
 use arbitrary::{Arbitrary, Unstructured};
 use forebay_pixels::{
-    AutoAugment, AutoAugmentPolicy, CenterCrop, ColorJitter, CpuDecoder, Decoded, Draw, Dtype, ExpectSize, Fill, Form,
-    GaussianBlur, Grayscale, Interpolation, Jitter, JpegChoice, Layout, Limits, Match, Normalize, OneOrTwo, Output,
-    Pad, RandAugment, RandomAdjustSharpness, RandomAffine, RandomApply, RandomAutocontrast, RandomChoice,
+    AutoAugment, AutoAugmentPolicy, Background, CenterCrop, ColorJitter, CpuDecoder, Decoded, Draw, Dtype, ExpectSize,
+    Fill, Form, GaussianBlur, Grayscale, Interpolation, Jitter, JpegChoice, Layout, Limits, Match, Normalize, OneOrTwo,
+    Output, Pad, RandAugment, RandomAdjustSharpness, RandomAffine, RandomApply, RandomAutocontrast, RandomChoice,
     RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomHsv, RandomInvert, RandomOrder, RandomPosterize,
     RandomResizedCrop, RandomRotation, RandomSolarize, RandomVerticalFlip, RandomZoomOut, Recipe, Resize, ShearRange,
     Size, Transform, TrivialAugmentWide,
@@ -32,7 +32,8 @@ struct Asked {
     planar: bool,
     torch: bool,
     normalized: bool,
-    background: [u8; 3],
+    /// None: alpha is left out.
+    background: Option<[u8; 3]>,
     record: u16,
 }
 
@@ -50,6 +51,10 @@ enum Step {
 }
 
 impl Asked {
+    fn background(&self) -> Background {
+        self.background.map_or(Background::Dropped, Background::Colour)
+    }
+
     fn recipe(&self) -> Recipe {
         let mut list: Vec<Transform> = self.steps.iter().filter_map(Step::transform).collect();
         let size = Size::HeightWidth([side(self.last.0), side(self.last.1)]);
@@ -59,7 +64,7 @@ impl Asked {
             list.push(Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }));
         }
         let layout = if self.planar { Layout::Nchw } else { Layout::Nhwc };
-        let output = Output { dtype, layout, background: self.background, ..Output::default() };
+        let output = Output { dtype, layout, background: self.background(), ..Output::default() };
         let recipe = Recipe::new(list, output).expect("a right list of transforms");
         let matched = if self.torch { Match::Torch } else { Match::Pillow };
         recipe.clone().with_match(matched).unwrap_or(recipe)
@@ -181,7 +186,7 @@ fuzz_target!(|data: &[u8]| {
         decoded.clone().map(|seen| Decoded { by: None, ..seen })
     );
     assert!(decoded.is_err() || out == again, "pixels do not depend on the decoder");
-    let form = Form { background: asked.background, ..Form::default() };
+    let form = Form { background: asked.background(), ..Form::default() };
     let Ok((kept, _)) = fresh.upright(bytes, form, &LIMITS) else { return };
     // Damage outside of the part that the recipe needs may be a fault for only one of them; rule 30 is about sound pictures.
     if decoded.is_ok() {

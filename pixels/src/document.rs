@@ -18,6 +18,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
+use crate::background::Background;
 use crate::matching::Match;
 use crate::output::{Dtype, Layout, Mode, Output};
 use crate::recipe::Recipe;
@@ -197,7 +198,7 @@ impl Reader<'_> {
             layout: self.take_or("layout", default.layout, choice(&[("NHWC", Layout::Nhwc), ("NCHW", Layout::Nchw)])),
             background: match self.first {
                 Some(first) => first.output().background,
-                None => self.take_or("fill", default.background, colour),
+                None => self.take_or("fill", default.background, background),
             },
             mode: match self.first {
                 Some(first) => first.output().mode,
@@ -253,7 +254,13 @@ impl Reader<'_> {
     }
 }
 
-/// Red, green and blue.
-fn colour(value: &Value) -> Result<[u8; 3], String> {
-    serde_json::from_value(value.clone()).map_err(|_| "red, green and blue from 0 to 255, such as [0, 0, 0]".to_owned())
+/// Red, green and blue, or "drop".
+fn background(value: &Value) -> Result<Background, String> {
+    if value == "drop" {
+        return Ok(Background::Dropped);
+    }
+    let colour = serde_json::from_value(value.clone()).map_err(|_| {
+        "red, green and blue from 0 to 255, such as [0, 0, 0], or \"drop\", which leaves alpha out".to_owned()
+    })?;
+    Ok(Background::Colour(colour))
 }

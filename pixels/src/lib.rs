@@ -23,6 +23,7 @@
 //! The crate knows nothing of the rest of Forebay.
 
 mod axis;
+mod background;
 mod border;
 mod buffer;
 mod composition;
@@ -68,6 +69,7 @@ mod vector;
 mod view;
 mod weights;
 
+pub use background::Background;
 pub use border::{Border, PaddingMode};
 pub use composition::{Composition, Pass, Sums, fixed};
 pub use cpu::jpeg::choice::JpegChoice;

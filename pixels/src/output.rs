@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::background::Background;
+
 /// Type of one value of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -46,8 +48,8 @@ pub struct Output {
     pub dtype: Dtype,
     /// Order of the dimensions.
     pub layout: Layout,
-    /// Red, green, blue under the transparent parts of a picture. Default: black.
-    pub background: [u8; 3],
+    /// What is seen where a picture is transparent. Default: black.
+    pub background: Background,
     /// What a pixel has.
     pub mode: Mode,
 }

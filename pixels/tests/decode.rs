@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CpuDecoder, Draw, Dtype, Fault, Format, Layout, Limits, Output, Picture, Recipe, Resize, Size, Transform, probe,
-    sample,
+    Background, CpuDecoder, Draw, Dtype, Fault, Format, Layout, Limits, Output, Picture, Recipe, Resize, Size,
+    Transform, probe, sample,
 };
 use image::{DynamicImage, ImageFormat, Luma, LumaA, Rgb, Rgba};
 
@@ -95,7 +95,7 @@ fn alpha_lies_over_the_background() {
     let half = image::ImageBuffer::from_pixel(2, 2, Rgba([200u8, 100, 0, 128]));
     let bytes = image_as(&half.into(), ImageFormat::Png);
     assert_eq!(whole(&bytes).unwrap().rgb, [100, 50, 0].repeat(4));
-    let output = Output { background: [255, 255, 255], ..Output::default() };
+    let output = Output { background: Background::Colour([255, 255, 255]), ..Output::default() };
     let resize = Resize { size: Size::One(2), interpolation: forebay_pixels::Interpolation::Bilinear };
     let crop = Transform::CenterCrop(forebay_pixels::CenterCrop { size: Size::One(2) });
     let recipe = Recipe::new(vec![Transform::Resize(resize), crop], output).unwrap();

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::document::{KEYS, Mistake, read};
-use forebay_pixels::{Dtype, Input, Layout, Match, Recipe, Transform};
+use forebay_pixels::{Background, Dtype, Input, Layout, Match, Recipe, Transform};
 use serde_json::{Map, Value, json};
 
 fn document(value: Value) -> Map<String, Value> {
@@ -35,7 +35,12 @@ fn every_key_reaches_the_recipe() {
     assert!(matches!(recipe.transforms(), [Transform::CenterCrop(_)]));
     assert_eq!(recipe.matched(), Match::Torch);
     let output = recipe.output();
-    assert_eq!((output.dtype, output.layout, output.background), (Dtype::Bfloat16, Layout::Nchw, [1, 2, 3]));
+    assert_eq!(
+        (output.dtype, output.layout, output.background),
+        (Dtype::Bfloat16, Layout::Nchw, Background::Colour([1, 2, 3]))
+    );
+    let dropped = read(&document(json!({ "size": 32, "fill": "drop" })), true).unwrap();
+    assert_eq!(dropped.output().background, Background::Dropped);
     assert_eq!(recipe.input(), Input { adjust_orientation: false, reducing_gap: Some(3.0), page: 2 });
 }
 

@@ -10,13 +10,14 @@ use std::process::Command;
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CpuDecoder, Draw, Dtype, Form, Layout, Limits, Match, Mixture, Mode, Output, PlaceForm, Recipe, RecipeError, Rect,
-    Transform, document,
+    Background, CpuDecoder, Draw, Dtype, Form, Layout, Limits, Match, Mixture, Mode, Output, PlaceForm, Recipe,
+    RecipeError, Rect, Transform, document,
 };
 use serde_json::{Map, Value, from_value, json};
 
 const DRAW: Draw = Draw { seed: 11, epoch: 2, record: 3 };
-const GRAY: Output = Output { dtype: Dtype::Uint8, layout: Layout::Nhwc, background: [0; 3], mode: Mode::L };
+const GRAY: Output =
+    Output { dtype: Dtype::Uint8, layout: Layout::Nhwc, background: Background::Colour([0; 3]), mode: Mode::L };
 
 const WRITE: &str = r#"
 import os, sys

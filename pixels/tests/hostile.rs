@@ -3,8 +3,8 @@
 
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, ColorJitter, CpuDecoder, Crop, Draw, Dtype, ExpectSize, Fault, Form, GaussianBlur, Grayscale,
-    Interpolation, Jitter, Layout, Limits, Match, Mode, Normalize, OneOrTwo, Output, Pad, PaddingMode,
+    Background, CenterCrop, ColorJitter, CpuDecoder, Crop, Draw, Dtype, ExpectSize, Fault, Form, GaussianBlur,
+    Grayscale, Interpolation, Jitter, Layout, Limits, Match, Mode, Normalize, OneOrTwo, Output, Pad, PaddingMode,
     RandomAdjustSharpness, RandomApply, RandomAutocontrast, RandomChoice, RandomEqualize, RandomGrayscale,
     RandomHorizontalFlip, RandomInvert, RandomOrder, RandomPosterize, RandomResizedCrop, RandomSolarize,
     RandomVerticalFlip, Recipe, RecipeError, Resize, Size, Transform, probe,
@@ -137,7 +137,10 @@ fn recipe() -> impl Strategy<Value = Recipe> {
             if normalize && dtype != Dtype::Uint8 {
                 list.push(Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }));
             }
-            let recipe = match Recipe::new(list, Output { dtype, layout, background: [0; 3], mode: Mode::Rgb }) {
+            let recipe = match Recipe::new(
+                list,
+                Output { dtype, layout, background: Background::Colour([0; 3]), mode: Mode::Rgb },
+            ) {
                 Err(RecipeError::TooMany { .. }) => return None,
                 recipe => recipe.unwrap(),
             };

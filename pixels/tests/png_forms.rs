@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use forebay_pixels::{CpuDecoder, Form, Limits};
+use forebay_pixels::{Background, CpuDecoder, Form, Limits};
 
 /// The encoders that there are write no interlaced files, and no gamma.
 const WRITE: &str = r#"
@@ -116,7 +116,7 @@ fn every_form_of_png_has_the_pixels_of_pillow_on_the_background() {
         return;
     }
     run(&python, folder.path());
-    let form = Form { background: [10, 20, 30], ..Form::default() };
+    let form = Form { background: Background::Colour([10, 20, 30]), ..Form::default() };
     let mut decoder = CpuDecoder::new();
     let mut different = BTreeMap::new();
     let mut count = 0;

@@ -2,12 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::{
-    CpuDecoder, Draw, Dtype, Fault, KeptPicture, Layout, Limits, Mode, Output, Recipe, RecipeError, sample,
+    Background, CpuDecoder, Draw, Dtype, Fault, KeptPicture, Layout, Limits, Mode, Output, Recipe, RecipeError, sample,
 };
 use proptest::prelude::*;
 use serde_json::{Value, from_value, json};
 
-const FLOAT: Output = Output { dtype: Dtype::Float32, layout: Layout::Nchw, background: [9, 8, 7], mode: Mode::Rgb };
+const FLOAT: Output =
+    Output { dtype: Dtype::Float32, layout: Layout::Nchw, background: Background::Colour([9, 8, 7]), mode: Mode::Rgb };
 
 fn recipe(list: Value) -> Result<Recipe, RecipeError> {
     Recipe::new(from_value(list).unwrap(), FLOAT)

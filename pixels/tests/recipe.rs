@@ -1,10 +1,11 @@
 //! What settings may say, and what is refused with which words.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
-use forebay_pixels::{Dtype, Layout, Match, Mode, Output, Recipe, RecipeError, Transform};
+use forebay_pixels::{Background, Dtype, Layout, Match, Mode, Output, Recipe, RecipeError, Transform};
 use serde_json::{Value, from_value, json};
 
-const FLOAT: Output = Output { dtype: Dtype::Float32, layout: Layout::Nchw, background: [0; 3], mode: Mode::Rgb };
+const FLOAT: Output =
+    Output { dtype: Dtype::Float32, layout: Layout::Nchw, background: Background::Colour([0; 3]), mode: Mode::Rgb };
 
 fn parse(list: Value) -> Result<Vec<Transform>, String> {
     from_value(list).map_err(|error| error.to_string())

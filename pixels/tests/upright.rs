@@ -13,8 +13,8 @@ use std::io::Cursor;
 
 use forebay_pixels::sample::{self, JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Dtype, Fault, Form, KeptPicture, Layout, Limits, Mode, Normalize, Output, Pad,
-    Recipe, Size, Transform, probe,
+    Background, CenterCrop, CpuDecoder, Draw, Dtype, Fault, Form, KeptPicture, Layout, Limits, Mode, Normalize, Output,
+    Pad, Recipe, Size, Transform, probe,
 };
 
 fn recipes() -> Vec<Recipe> {
@@ -23,7 +23,12 @@ fn recipes() -> Vec<Recipe> {
         Transform::CenterCrop(CenterCrop { size: Size::HeightWidth([70, 90]) }),
         Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }),
     ];
-    let output = Output { dtype: Dtype::Float32, layout: Layout::Nchw, background: [1, 2, 3], mode: Mode::Rgb };
+    let output = Output {
+        dtype: Dtype::Float32,
+        layout: Layout::Nchw,
+        background: Background::Colour([1, 2, 3]),
+        mode: Mode::Rgb,
+    };
     let odd = Recipe::new(odd.to_vec(), output).unwrap();
     vec![Recipe::training(48).unwrap(), Recipe::evaluation(48).unwrap(), odd]
 }
@@ -90,10 +95,14 @@ fn the_background_is_blended_in_when_a_picture_is_kept() {
         .unwrap();
     let png = png.into_inner();
     same("a transparent PNG", &png);
-    let keep = |background| {
+    let keep = |colour| {
+        let background = Background::Colour(colour);
         CpuDecoder::new().upright(&png, Form { background, ..Form::default() }, &Limits::default()).unwrap()
     };
     assert_ne!(keep([0; 3]), keep([255; 3]));
+    let form = Form { background: Background::Dropped, ..Form::default() };
+    let (kept, _) = CpuDecoder::new().upright(&png, form, &Limits::default()).unwrap();
+    assert_eq!(kept.rgb()[(7 * 120 + 5) * 3..][..3], [5, 7, 7], "the colour of the file, without its alpha");
 }
 
 #[test]

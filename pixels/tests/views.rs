@@ -3,8 +3,8 @@
 
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CpuDecoder, Draw, Fault, Form, Limits, Match, Output, Recipe, SeekPoints, Transform, View, ViewOrder, ViewPlaces,
-    document,
+    Background, CpuDecoder, Draw, Fault, Form, Limits, Match, Output, Recipe, SeekPoints, Transform, View, ViewOrder,
+    ViewPlaces, document,
 };
 use serde_json::{Map, Value, from_value, json};
 
@@ -140,7 +140,7 @@ fn rule_48_the_document_of_a_view_has_the_first_one_s_defaults() {
     );
     let first = document::read(&first, true).unwrap();
     let view = document::read_view(&map(json!({ "size": 16, "layout": "NCHW" })), true, &first).unwrap();
-    assert_eq!((view.output().dtype, view.output().background), (first.output().dtype, [1, 2, 3]));
+    assert_eq!((view.output().dtype, view.output().background), (first.output().dtype, Background::Colour([1, 2, 3])));
     assert_eq!((view.matched(), view.input(), view.shape()), (Match::Torch, first.input(), (16, 16, 3)));
     assert_ne!(view.output().layout, first.output().layout);
     let refused = document::read_view(&Map::new(), true, &first).unwrap_err();

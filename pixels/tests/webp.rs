@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use forebay_pixels::{
-    CpuDecoder, DecodedBy, Draw, Fault, Form, Format, Further, FurtherKind, Limits, Output, Recipe, probe,
+    Background, CpuDecoder, DecodedBy, Draw, Fault, Form, Format, Further, FurtherKind, Limits, Output, Recipe, probe,
 };
 use proptest::prelude::*;
 use serde_json::{Value, from_value, json};
@@ -25,7 +25,7 @@ fn made(list: Value, bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-fn over(bytes: &[u8], background: [u8; 3]) -> Vec<u8> {
+fn over(bytes: &[u8], background: Background) -> Vec<u8> {
     let form = Form { background, ..Form::default() };
     CpuDecoder::new().upright(bytes, form, &Limits::default()).unwrap().0.rgb().to_vec()
 }
@@ -49,20 +49,20 @@ fn turned(bytes: &[u8], orientation: u8, alpha: u8) -> Vec<u8> {
 fn what_is_transparent_shows_the_background_and_nothing_else_does() {
     for name in ["lossy-alpha-150x101", "lossless-alpha-150x101"] {
         let bytes = read(name);
-        let [black, white] = [[0; 3], [255; 3]].map(|background| over(&bytes, background));
+        let [black, white] = [[0; 3], [255; 3]].map(|colour| over(&bytes, Background::Colour(colour)));
         let lighter = black.iter().zip(&white).filter(|(black, white)| white > black).count();
         assert!(lighter > black.len() / 20, "{name}: {lighter} of {}", black.len());
         assert!(black.iter().zip(&white).all(|(black, white)| white >= black));
     }
     let bytes = read("lossy-150x101");
-    assert_eq!(over(&bytes, [0; 3]), over(&bytes, [255; 3]));
+    assert_eq!(over(&bytes, Background::default()), over(&bytes, Background::Colour([255; 3])));
 }
 
 #[test]
 fn an_animation_shows_its_first_canvas_and_the_others_are_counted() {
     let (opaque, clear) = (read("animated"), read("animated-alpha"));
     for (bytes, outside) in [(&opaque, [0; 3]), (&clear, [9, 8, 7])] {
-        let pixels = over(bytes, [9, 8, 7]);
+        let pixels = over(bytes, Background::Colour([9, 8, 7]));
         let at = |column: usize, row: usize| <[u8; 3]>::try_from(&pixels[(row * 40 + column) * 3..][..3]).unwrap();
         assert_eq!(pixels.len(), 40 * 30 * 3);
         assert_eq!((at(0, 0), at(39, 29), at(5, 4)), (outside, outside, outside), "the frame begins at 6, 4");
@@ -109,7 +109,7 @@ proptest! {
         let bytes = turned(&read(name), orientation, alpha);
         let probed = probe(&bytes).unwrap();
         let crop = json!([{ "crop": { "top": top, "left": left, "height": height, "width": width } }]);
-        let whole = over(&bytes, [0; 3]);
+        let whole = over(&bytes, Background::default());
         prop_assert_eq!((probed.width, probed.height), if orientation < 5 { (150, 101) } else { (101, 150) });
         let at = |row: u32| ((top + row) * probed.width + left) as usize * 3;
         let rows: Vec<u8> = (0..height).flat_map(|row| whole[at(row)..][..width as usize * 3].to_vec()).collect();

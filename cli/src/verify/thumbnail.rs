@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use forebay_columns::{ColumnType, ValueBuf};
 use forebay_pixels::sample::JpegForm;
-use forebay_pixels::{CpuDecoder, Fault, Form, Format, KeptPicture, Limits};
+use forebay_pixels::{Background, CpuDecoder, Fault, Form, Format, KeptPicture, Limits};
 use forebay_sources::{RecordParts, Source};
 use image::RgbImage;
 
@@ -45,7 +45,7 @@ pub(super) fn thumbnails(source: &dyn Source, records: &BTreeSet<u64>, limits: &
 
 fn thumbnail(source: &dyn Source, record: u64, bytes: &[u8], limits: &Limits) -> Option<Thumbnail> {
     let parts = RecordParts::of(bytes, source.masks().len());
-    let form = Form { max_side: Some(SIDE), background: [255; 3], ..Form::default() };
+    let form = Form { max_side: Some(SIDE), background: Background::Colour([255; 3]), ..Form::default() };
     let kept = match CpuDecoder::new().upright(parts.picture(), form, limits) {
         Ok((picture, _)) => picture,
         Err(Fault::Truncated | Fault::Corrupt { .. }) => begun(parts.picture(), form, limits)?,

@@ -5,8 +5,8 @@
 use std::cell::RefCell;
 
 use forebay_pixels::{
-    CpuDecoder, Draw, Dtype, Fault, Input, Limits, Origin, Output, Plan, Transform, TransformList, Transformed,
-    document, probe,
+    Background, CpuDecoder, Draw, Dtype, Fault, Input, Limits, Origin, Output, Plan, Transform, TransformList,
+    Transformed, document, probe,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -30,14 +30,14 @@ pub(crate) struct PyTransformList {
 #[pymethods]
 impl PyTransformList {
     /// From a list of tables with one key each, as JSON, and the name of a `match`. Values are `uint8`, or `float32` if the list
-    /// normalises them. `background` is what shows through where a picture is transparent. With `reducing_gap`, at least 1, JPEGs
+    /// normalises them. `background` is what shows through where a picture is transparent; without it, alpha is left out. With `reducing_gap`, at least 1, JPEGs
     /// may be decoded at a smaller scale, as by Pillow's `Image.thumbnail`.
     #[staticmethod]
     fn of(
         transforms: &str,
         matched: &str,
         adjust_orientation: bool,
-        background: [u8; 3],
+        background: Option<[u8; 3]>,
         reducing_gap: Option<f64>,
     ) -> PyResult<Self> {
         let matched = read_match(matched)?;
@@ -50,6 +50,7 @@ impl PyTransformList {
         let transforms: Vec<Transform> = list.into_iter().enumerate().map(read).collect::<PyResult<_>>()?;
         let normalizes = transforms.iter().any(|transform| matches!(transform, Transform::Normalize(_)));
         let dtype = if normalizes { Dtype::Float32 } else { Dtype::Uint8 };
+        let background = background.map_or(Background::Dropped, Background::Colour);
         let output = Output { dtype, background, ..Output::default() };
         let input = Input { adjust_orientation, reducing_gap, ..Input::default() };
         let list = TransformList::new(transforms, output)

@@ -93,11 +93,6 @@ def test_an_orientation_turns_the_picture_unless_it_is_not_wanted(scene):
     assert np.array_equal(image.decode(file, adjust_orientation=False), scene)
 
 
-def test_what_is_transparent_shows_the_fill():
-    clear = np.zeros((4, 4, 4), np.uint8)
-    assert image.decode(_encoded(clear), fill=(9, 200, 31))[2, 3].tolist() == [9, 200, 31]
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -176,6 +171,7 @@ def test_what_is_no_file_is_refused(tmp_path):
         (lambda file: image.decode(file, fill=(0, 0, 256)), "fill: "),
         (lambda file: image.decode(file, fill=(0.5, 0, 0)), "fill: "),
         (lambda file: image.decode(file, fill=7), "fill: "),
+        (lambda file: image.decode(file, fill="dropped"), "fill: 'dropped' is not .*, nor \"drop\""),
         (lambda file: image.decode(file, pixel_limit=-1), "pixel_limit: give a number"),
         (lambda file: image.decode(file, byte_limit=1 << 64), "byte_limit: give a number"),
         (lambda file: image.resize(file, 9, "lanczos3", match="torch"), "has a filter that torch has not"),

@@ -17,6 +17,7 @@ use image::codecs::png::PngDecoder;
 use image::codecs::pnm::{PnmDecoder, PnmSubtype};
 use image::{ColorType, ImageDecoder, ImageReader};
 
+use crate::background::Background;
 use crate::buffer::cleared;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
@@ -54,7 +55,7 @@ impl Opening {
         let size = decoder.dimensions();
         let limited = decoder.set_limits(own_limits(size, format)).map_err(|error| Fault::from_image(&error));
         // Of no pixels: colours that are not taken are refused before their pixels are decoded.
-        let taken = limited.and_then(|()| colours.to_rgb(decoder.color_type(), &[], [0; 3], &mut []));
+        let taken = limited.and_then(|()| colours.to_rgb(decoder.color_type(), &[], Background::default(), &mut []));
         taken.map_err(|fault| named(fault, page.as_ref()))?;
         Ok(OpenOther { decoder: Box::new(decoder), format, size, orientation, colours, copies, page })
     }
@@ -133,7 +134,7 @@ impl<'a> OpenOther<'a> {
     }
 
     /// Decodes the picture into `rgb`, which has width x height x 3 bytes; `raw` is for the decoder's own form.
-    pub(super) fn read(self, background: [u8; 3], raw: &mut Vec<u8>, rgb: &mut [u8]) -> Result<(), Fault> {
+    pub(super) fn read(self, background: Background, raw: &mut Vec<u8>, rgb: &mut [u8]) -> Result<(), Fault> {
         let color = self.decoder.color_type();
         let len = rgb.len() / 3 * usize::from(color.bytes_per_pixel());
         let raw = cleared(raw, len);

@@ -1,5 +1,6 @@
 //! The form in which decoded pictures are kept: whole and upright, of bounded size if wanted.
 
+use crate::background::Background;
 use crate::output::Mode;
 
 /// In which form a decoded picture is kept.
@@ -15,8 +16,8 @@ use crate::output::Mode;
 pub struct Form {
     /// Whether the picture is turned as its EXIF orientation says.
     pub adjust_orientation: bool,
-    /// What shows through where the picture is transparent.
-    pub background: [u8; 3],
+    /// What is seen where the picture is transparent.
+    pub background: Background,
     /// What a pixel has. A gray picture has three equal values.
     pub mode: Mode,
     /// Which page of a TIFF is read.
@@ -28,7 +29,7 @@ pub struct Form {
 
 impl Default for Form {
     fn default() -> Self {
-        Self { adjust_orientation: true, background: [0; 3], mode: Mode::Rgb, page: 0, max_side: None }
+        Self { adjust_orientation: true, background: Background::default(), mode: Mode::Rgb, page: 0, max_side: None }
     }
 }
 

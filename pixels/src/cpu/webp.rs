@@ -2,6 +2,7 @@
 
 use forebay_webp::{Head, Part, WebpFault};
 
+use crate::background::Background;
 use crate::buffer::sized;
 use crate::cpu::canvas::Canvas;
 use crate::cpu::other::colours::blend_all;
@@ -50,7 +51,7 @@ impl<'a> OpenWebp<'a> {
     pub(super) fn read(
         &self,
         part: Rect,
-        background: [u8; 3],
+        background: Background,
         limits: &Limits,
         canvas: &mut Canvas,
     ) -> Result<Rect, Fault> {

@@ -37,7 +37,7 @@ class TransformList:
         transforms: str,
         matched: str,
         adjust_orientation: bool,
-        background: tuple[int, int, int],
+        background: tuple[int, int, int] | None,
         reducing_gap: float | None,
     ) -> TransformList: ...
     def decode(self, file: bytes, draw: tuple[int, int, int], limits: tuple[int, int], name: str) -> Pixels: ...

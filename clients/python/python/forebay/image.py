@@ -55,7 +55,7 @@ def decode(
     interpolation: str = "bilinear",
     match: str = "pillow",
     adjust_orientation: bool = True,
-    fill: Sequence[int] = (0, 0, 0),
+    fill: Sequence[int] | str = (0, 0, 0),
     pixel_limit: int = PIXEL_LIMIT,
     byte_limit: int = BYTE_LIMIT,
 ) -> np.ndarray:
@@ -70,7 +70,8 @@ def decode(
         interpolation: Filter of the resize: "nearest", "bilinear", "bicubic" or "lanczos3".
         match: Whose resize: "pillow" or "torch".
         adjust_orientation: Whether the picture is turned as its EXIF orientation says. `region` counts its pixels then.
-        fill: Red, green and blue behind transparent pixels.
+        fill: Red, green and blue behind transparent pixels; or "drop", which leaves alpha out as Pillow's
+            `convert("RGB")` does it.
         pixel_limit: Pixels of the largest picture that is decoded.
         byte_limit: Bytes of the largest file that is decoded.
 
@@ -151,11 +152,13 @@ def read(picture: Source, byte_limit: int) -> tuple[bytes, str]:
         os.close(descriptor)
 
 
-def _colour(fill: Sequence[int]) -> tuple[int, int, int]:
+def _colour(fill: Sequence[int] | str) -> tuple[int, int, int] | None:
+    if fill == "drop":
+        return None
     try:
         red, green, blue = map(operator.index, fill)
     except (TypeError, ValueError):
         red = green = blue = -1
     if not all(0 <= value <= 255 for value in (red, green, blue)):
-        raise ValueError(f"fill: {fill!r} is not red, green and blue from 0 to 255")
+        raise ValueError(f'fill: {fill!r} is not red, green and blue from 0 to 255, nor "drop"')
     return red, green, blue

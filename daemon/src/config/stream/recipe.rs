@@ -31,8 +31,8 @@ pub(super) const KEYS: &[Key] = keys! {
     layout: "str" = "\"NHWC\"";
     /// What a pixel has: "RGB", or "L" for brightness alone. "L" is Pillow's convert("L"), and batches take a third of the memory.
     mode: "str" = "\"RGB\"", in_python: "Images then have one channel: [n, height, width, 1].";
-    /// The colour behind transparent pixels: red, green, blue.
-    fill: "Sequence[int]" = "[0, 0, 0]", home: Home::Service;
+    /// The colour behind transparent pixels: red, green, blue. "drop" leaves alpha out, as Pillow's convert("RGB") does it.
+    fill: "Sequence[int] | str" = "[0, 0, 0]", home: Home::Service;
     /// Turns pictures as their EXIF orientation says. Set it to false to leave them as stored, like Pillow and torchvision.
     adjust_orientation: "bool" = "true";
     /// Decodes a large JPEG at 1/2, 1/4 or 1/8 of its size, if each side keeps this many times the result's pixels. Set it to 2.0

@@ -2,6 +2,7 @@
 
 use image::ColorType;
 
+use crate::background::Background;
 use crate::cpu::cmyk;
 use crate::fault::Fault;
 
@@ -42,7 +43,7 @@ impl Colours {
         &self,
         color: ColorType,
         raw: &[u8],
-        background: [u8; 3],
+        background: Background,
         rgb: &mut [u8],
     ) -> Result<(), Fault> {
         let out = rgb.as_chunks_mut::<3>().0;
@@ -83,18 +84,18 @@ impl Colours {
     }
 }
 
-fn plain(color: ColorType, raw: &[u8], background: [u8; 3], out: &mut [[u8; 3]]) -> Result<(), Fault> {
+fn plain(color: ColorType, raw: &[u8], background: Background, out: &mut [[u8; 3]]) -> Result<(), Fault> {
     match color {
         ColorType::L8 => each(raw, out, |[l]| [l; 3]),
-        ColorType::La8 => each(raw, out, |[l, a]| over([l; 3], a, background)),
+        ColorType::La8 => each(raw, out, |[l, a]| background.under([l; 3], a)),
         ColorType::Rgb8 => each(raw, out, |rgb| rgb),
-        ColorType::Rgba8 => each(raw, out, |[r, g, b, a]| over([r, g, b], a, background)),
+        ColorType::Rgba8 => each(raw, out, |[r, g, b, a]| background.under([r, g, b], a)),
         ColorType::L16 => each(raw, out, |l: [u8; 2]| [l[UPPER]; 3]),
-        ColorType::La16 => each(raw, out, |p: [u8; 4]| over([p[UPPER]; 3], p[2 + UPPER], background)),
+        ColorType::La16 => each(raw, out, |p: [u8; 4]| background.under([p[UPPER]; 3], p[2 + UPPER])),
         ColorType::Rgb16 => each(raw, out, |p: [u8; 6]| [p[UPPER], p[2 + UPPER], p[4 + UPPER]]),
         ColorType::Rgba16 => {
             let color = |p: [u8; 8]| [p[UPPER], p[2 + UPPER], p[4 + UPPER]];
-            each(raw, out, |p| over(color(p), p[6 + UPPER], background));
+            each(raw, out, |p| background.under(color(p), p[6 + UPPER]));
         }
         other => return Err(Fault::Unsupported { kind: format!("picture of colour type {other:?}") }),
     }
@@ -102,8 +103,8 @@ fn plain(color: ColorType, raw: &[u8], background: [u8; 3], out: &mut [[u8; 3]])
 }
 
 /// Lays RGB with alpha, packed, on a background.
-pub(in crate::cpu) fn blend_all(rgba: &[u8], background: [u8; 3], rgb: &mut [u8]) {
-    each(rgba, rgb.as_chunks_mut::<3>().0, |[r, g, b, a]| over([r, g, b], a, background));
+pub(in crate::cpu) fn blend_all(rgba: &[u8], background: Background, rgb: &mut [u8]) {
+    each(rgba, rgb.as_chunks_mut::<3>().0, |[r, g, b, a]| background.under([r, g, b], a));
 }
 
 fn each<const N: usize>(raw: &[u8], out: &mut [[u8; 3]], pixel: impl Fn([u8; N]) -> [u8; 3]) {
@@ -112,19 +113,10 @@ fn each<const N: usize>(raw: &[u8], out: &mut [[u8; 3]], pixel: impl Fn([u8; N])
     }
 }
 
-/// One colour over another, rounded.
-fn over(color: [u8; 3], alpha: u8, background: [u8; 3]) -> [u8; 3] {
-    let alpha = u32::from(alpha);
-    std::array::from_fn(|i| {
-        let mixed = u32::from(color[i]) * alpha + u32::from(background[i]) * (255 - alpha);
-        u8::try_from((mixed + 127) / 255).unwrap_or(u8::MAX)
-    })
-}
-
-/// A colour that is multiplied by its alpha, over another. It is divided first, as Pillow does it.
-fn over_multiplied([r, g, b, alpha]: [u8; 4], background: [u8; 3]) -> [u8; 3] {
+/// What is seen of a colour that is multiplied by its alpha. It is divided first, as Pillow does it.
+fn over_multiplied([r, g, b, alpha]: [u8; 4], background: Background) -> [u8; 3] {
     let divided = |value: u8| (u32::from(value) * 255).checked_div(alpha.into()).unwrap_or(0).min(255);
-    over([r, g, b].map(|value| u8::try_from(divided(value)).unwrap_or(u8::MAX)), alpha, background)
+    background.under([r, g, b].map(|value| u8::try_from(divided(value)).unwrap_or(u8::MAX)), alpha)
 }
 
 /// By value that was stretched to the whole range from this greatest one: what Pillow stretches to 8 bits.

@@ -35,12 +35,13 @@ def pipeline(
     steps: str,
     match: str = "pillow",
     adjust_orientation: bool = True,
-    fill: tuple[int, int, int] = (0, 0, 0),
+    fill: tuple[int, int, int] | None = (0, 0, 0),
     reducing_gap: float | None = None,
 ) -> TransformList:
     """The checked list of the steps of a document.
 
-    With `reducing_gap`, JPEGs may be decoded at a smaller scale, as by Pillow's `Image.thumbnail`.
+    `fill` is what is seen where a picture is transparent; None leaves alpha out. With `reducing_gap`, JPEGs may be
+    decoded at a smaller scale, as by Pillow's `Image.thumbnail`.
 
     Raises:
         ValueError: A step has wrong values.
