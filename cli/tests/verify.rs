@@ -225,7 +225,7 @@ fn further_frames_are_counted_with_the_kind_and_formats_that_are_not_decoded_are
     assert_eq!(further["records"], Value::from(vec![1, 2]));
     let text = printed(&verify(&[folder]));
     for words in [
-        "not read    6 frames of 2 records, GIF",
+        "left out    6 frames of 2 records, GIF",
         "  #2 2.gif",
         "The picture is not supported (HEIC); convert it first.",
     ] {

@@ -1,7 +1,12 @@
-//! What a file has beside the picture that is read: further pages, frames, pictures and bands. They are counted by what the
-//! file says of itself, without decoding it.
+//! What a file has that is not in its pixels of 8 bits of red, green and blue: further pages, frames, pictures and bands, alpha,
+//! 16 bits, and a profile. They are counted by what the file says of itself, without decoding it.
 
+use crate::cpu::jpeg::segments::Segments;
+use crate::cpu::other::OpenOther;
+use crate::cpu::webp::OpenWebp;
+use crate::fault::Limits;
 use crate::format::Format;
+use crate::icc;
 use crate::tiff_tags::{FirstPage, further_pages};
 
 /// Most frames that are counted. A file with more has this many.
@@ -18,6 +23,12 @@ pub enum FurtherKind {
     Pictures,
     /// Bands of a TIFF beyond the colour and its alpha.
     Bands,
+    /// Alpha, which may be opaque everywhere. The picture is laid on the recipe's fill.
+    Alpha,
+    /// Values of 16 bits, of which the upper byte is taken.
+    SixteenBits,
+    /// An ICC profile that does not say that it is sRGB. Colours are taken as they are.
+    Profile,
 }
 
 impl FurtherKind {
@@ -28,11 +39,15 @@ impl FurtherKind {
             Self::Frames => "frames",
             Self::Pictures => "pictures",
             Self::Bands => "bands",
+            Self::Alpha => "alpha channels",
+            Self::SixteenBits => "pictures of 16 bits",
+            Self::Profile => "ICC profiles other than sRGB",
         }
     }
 }
 
-/// What a file has that is not read: how many pages, frames, pictures or bands beyond those that are.
+/// What a file has that is left out: how many pages, frames, pictures or bands beyond those that are read, or what its pixels have
+/// beyond 8 bits of red, green and blue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Further {
     /// What it is.
@@ -42,24 +57,50 @@ pub struct Further {
 }
 
 impl Further {
-    /// What these bytes have beside the picture that is read. None if that is nothing, or the bytes are no picture.
+    /// What these bytes have that is left out. Nothing if the bytes are no picture.
     ///
     /// ```
-    /// assert_eq!(forebay_pixels::Further::of(b"P5 1 1 255 x"), None);
+    /// use forebay_pixels::{Further, Limits};
+    ///
+    /// assert_eq!(Further::of(b"P5 1 1 255 x", &Limits::default()), []);
     /// ```
-    pub fn of(bytes: &[u8]) -> Option<Self> {
-        let (kind, count) = match Format::of(bytes).ok()? {
-            Format::Tiff => match further_pages(bytes) {
-                0 => (FurtherKind::Bands, FirstPage::of(bytes)?.further_bands()),
-                pages => (FurtherKind::Pages, pages),
-            },
-            Format::Gif => (FurtherKind::Frames, gif_frames(bytes)?.saturating_sub(1)),
-            Format::WebP => (FurtherKind::Frames, webp_frames(bytes).saturating_sub(1)),
-            Format::Png => (FurtherKind::Frames, png_frames(bytes)),
-            Format::Jpeg => (FurtherKind::Pictures, jpeg_pictures(bytes).unwrap_or(0).saturating_sub(1)),
-            Format::Bmp | Format::Pnm => return None,
-        };
-        (count > 0).then_some(Self { kind, count })
+    pub fn of(bytes: &[u8], limits: &Limits) -> Vec<Self> {
+        let Ok(format) = Format::of(bytes) else { return Vec::new() };
+        let (has_alpha, has_16_bits) = depth(bytes, format, limits);
+        let has_profile = icc::profile(bytes, format).is_some_and(|profile| !icc::is_srgb(&profile));
+        let of_pixels = [
+            (FurtherKind::Alpha, has_alpha),
+            (FurtherKind::SixteenBits, has_16_bits),
+            (FurtherKind::Profile, has_profile),
+        ];
+        let of_pixels = of_pixels.into_iter().filter(|(_, is_there)| *is_there).map(|(kind, _)| (kind, 1));
+        let all = parts(bytes, format).into_iter().chain(of_pixels);
+        all.map(|(kind, count)| Self { kind, count }).collect()
+    }
+}
+
+/// Pages, frames, pictures or bands beyond those that are read.
+fn parts(bytes: &[u8], format: Format) -> Option<(FurtherKind, u64)> {
+    let (kind, count) = match format {
+        Format::Tiff => match further_pages(bytes) {
+            0 => (FurtherKind::Bands, FirstPage::of(bytes)?.further_bands()),
+            pages => (FurtherKind::Pages, pages),
+        },
+        Format::Gif => (FurtherKind::Frames, gif_frames(bytes)?.saturating_sub(1)),
+        Format::WebP => (FurtherKind::Frames, webp_frames(bytes).saturating_sub(1)),
+        Format::Png => (FurtherKind::Frames, png_frames(bytes)),
+        Format::Jpeg => (FurtherKind::Pictures, jpeg_pictures(bytes).unwrap_or(0).saturating_sub(1)),
+        Format::Bmp | Format::Pnm => return None,
+    };
+    (count > 0).then_some((kind, count))
+}
+
+/// Whether a picture has alpha, and 16 bits.
+fn depth(bytes: &[u8], format: Format, limits: &Limits) -> (bool, bool) {
+    match format {
+        Format::Jpeg => (false, false),
+        Format::WebP => (OpenWebp::open(bytes).is_ok_and(|open| open.has_alpha()), false),
+        _ => OpenOther::open(bytes, format, 0, limits).map_or((false, false), |open| open.depth()),
     }
 }
 
@@ -135,24 +176,8 @@ fn png_frames(bytes: &[u8]) -> u64 {
 
 /// The pictures of a JPEG that says that it has several (CIPA DC-007).
 fn jpeg_pictures(bytes: &[u8]) -> Option<u64> {
-    let mut at = 2_usize;
-    loop {
-        let (mark, kind) = (*bytes.get(at)?, *bytes.get(at + 1)?);
-        // Behind the start of the scan there are no further segments of this kind.
-        if mark != 0xff || kind == 0xda || kind == 0xd9 {
-            return None;
-        }
-        if kind == 0xff {
-            at += 1;
-            continue;
-        }
-        let len = usize::from(u16::from_be_bytes(*bytes.get(at + 2..)?.first_chunk()?));
-        let body = bytes.get(at + 4..at + 2 + len.max(2))?;
-        if let (0xe2, Some(index)) = (kind, body.strip_prefix(b"MPF\0")) {
-            return pictures_of_index(index);
-        }
-        at += 2 + len.max(2);
-    }
+    let mut marked = Segments::before_scan(bytes).filter(|(kind, _)| *kind == 0xe2);
+    pictures_of_index(marked.find_map(|(_, body)| body.strip_prefix(b"MPF\0"))?)
 }
 
 /// The field 0xB001 of the index, which has the form of a TIFF.
@@ -186,7 +211,17 @@ mod tests {
     use crate::tiff_tags::tests::tiff;
 
     fn count(bytes: &[u8]) -> Option<(FurtherKind, u64)> {
-        Further::of(bytes).map(|further| (further.kind, further.count))
+        parts(bytes, Format::of(bytes).unwrap())
+    }
+
+    fn kinds(bytes: &[u8]) -> Vec<FurtherKind> {
+        Further::of(bytes, &Limits::default()).iter().map(|further| further.kind).collect()
+    }
+
+    fn written(picture: impl Into<image::DynamicImage>, format: image::ImageFormat) -> Vec<u8> {
+        let mut file = std::io::Cursor::new(Vec::new());
+        picture.into().write_to(&mut file, format).unwrap();
+        file.into_inner()
     }
 
     fn gif(frames: usize) -> Vec<u8> {
@@ -233,7 +268,7 @@ mod tests {
         assert_eq!(count(&tiff(true, &[page])), None);
         assert_eq!(count(&tiff(false, &[page, page, page])), Some((FurtherKind::Pages, 2)));
         assert_eq!(count(&tiff(true, &[bands])), Some((FurtherKind::Bands, 3)));
-        assert_eq!(count(b"BM rest"), None);
+        assert_eq!(kinds(b"BM rest"), []);
     }
 
     #[test]
@@ -251,6 +286,66 @@ mod tests {
     }
 
     #[test]
+    fn alpha_and_16_bits_are_found_in_every_format_that_has_them() {
+        use FurtherKind::{Alpha, SixteenBits};
+        use image::ImageFormat::{Gif, Png, Pnm, Tiff, WebP};
+        for (format, deep) in [(Png, true), (Tiff, true), (WebP, false)] {
+            assert_eq!(kinds(&written(image::RgbImage::new(3, 2), format)), []);
+            assert_eq!(kinds(&written(image::RgbaImage::new(3, 2), format)), [Alpha], "{format:?}");
+            if deep {
+                assert_eq!(kinds(&written(image::ImageBuffer::<image::Rgb<u16>, _>::new(3, 2), format)), [SixteenBits]);
+                let both = image::ImageBuffer::<image::Rgba<u16>, _>::new(3, 2);
+                assert_eq!(kinds(&written(both, format)), [Alpha, SixteenBits]);
+            }
+        }
+        assert_eq!(kinds(&written(image::RgbaImage::new(3, 2), Gif)), [Alpha]);
+        assert_eq!(kinds(&written(image::RgbaImage::from_pixel(3, 2, image::Rgba([7, 8, 9, 255])), Gif)), []);
+        assert_eq!(kinds(&written(image::GrayImage::new(3, 2), Pnm)), []);
+        assert_eq!(kinds(b"P5 1 2 1023\n\0\x01\x02\x03"), [SixteenBits]);
+    }
+
+    #[test]
+    fn profiles_other_than_srgb_are_found_where_each_format_has_them() {
+        let profile = |name: &[u8]| {
+            let len = u32::try_from(name.len()).unwrap().to_be_bytes();
+            [&[0; 128][..], &[0, 0, 0, 1], b"desc", &144_u32.to_be_bytes(), &len, name].concat()
+        };
+        for (name, found) in [(&b"sRGB IEC61966-2.1"[..], vec![]), (b"Display P3", vec![FurtherKind::Profile])] {
+            let profile = profile(name);
+            let jpeg = photograph(0, 24, 16);
+            let body = [b"ICC_PROFILE\0\x01\x01", &profile[..]].concat();
+            let len = u16::try_from(body.len() + 2).unwrap().to_be_bytes();
+            assert_eq!(kinds(&[&jpeg[..2], b"\xff\xe2", &len, &body, &jpeg[2..]].concat()), found);
+            let webp = written(image::RgbImage::new(3, 2), image::ImageFormat::WebP);
+            let head = [32_u8, 0, 0, 0, 2, 0, 0, 1, 0, 0];
+            let chunk = |name: &[u8; 4], body: &[u8]| {
+                [name, &u32::try_from(body.len()).unwrap().to_le_bytes()[..], body, &vec![0; body.len() % 2]].concat()
+            };
+            let body = [b"WEBP", &chunk(b"VP8X", &head)[..], &chunk(b"ICCP", &profile), &webp[12..]].concat();
+            assert_eq!(kinds(&chunk(b"RIFF", &body)), found);
+            for format in [image::ImageFormat::Png, image::ImageFormat::Tiff] {
+                assert_eq!(kinds(&with_profile(&profile, format)), found, "{format:?}");
+            }
+        }
+    }
+
+    fn with_profile(profile: &[u8], format: image::ImageFormat) -> Vec<u8> {
+        use image::ImageEncoder;
+        let mut file = std::io::Cursor::new(Vec::new());
+        let (pixels, color) = ([0; 18], image::ExtendedColorType::Rgb8);
+        if format == image::ImageFormat::Png {
+            let mut encoder = image::codecs::png::PngEncoder::new(&mut file);
+            encoder.set_icc_profile(profile.to_vec()).unwrap();
+            encoder.write_image(&pixels, 3, 2, color).unwrap();
+        } else {
+            let mut encoder = image::codecs::tiff::TiffEncoder::new(&mut file);
+            encoder.set_icc_profile(profile.to_vec()).unwrap();
+            encoder.write_image(&pixels, 3, 2, color).unwrap();
+        }
+        file.into_inner()
+    }
+
+    #[test]
     fn no_cut_or_changed_file_causes_a_panic() {
         let animated = [&9_u32.to_be_bytes()[..], &[0; 4]].concat();
         let files = [
@@ -262,11 +357,11 @@ mod tests {
         ];
         for file in files {
             for end in 0..file.len() {
-                Further::of(&file[..end]);
+                Further::of(&file[..end], &Limits::default());
                 for value in [0, 1, 0x7f, 0x80, 0xff] {
                     let mut changed = file.clone();
                     changed[end] = value;
-                    Further::of(&changed);
+                    Further::of(&changed, &Limits::default());
                 }
             }
         }

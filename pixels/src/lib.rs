@@ -38,6 +38,7 @@ mod finish;
 mod foreign;
 mod format;
 mod further;
+mod icc;
 mod interpolation;
 mod keypoint_flip;
 mod mapping;

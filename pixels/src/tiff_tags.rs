@@ -136,7 +136,11 @@ impl FirstPage {
             _ => 1,
         };
         let extra = u64::from(self.samples).saturating_sub(colours);
-        let has_alpha = self.extra_samples.first().is_some_and(|kind| matches!(kind, 1 | 2));
+        let has_alpha = match self.extra_samples.first() {
+            Some(kind) => matches!(kind, 1 | 2),
+            // Four bands of RGB that are not explained have alpha, as in Pillow.
+            None => (colours, extra) == (3, 1),
+        };
         extra.saturating_sub(u64::from(has_alpha && extra > 0))
     }
 

@@ -65,7 +65,11 @@ fn files_of_pillow_are_read_from_their_first_picture_or_refused_by_name() {
         ("one.png", None),
     ] {
         let bytes = read(name).unwrap();
-        assert_eq!(Further::of(&bytes).map(|found| (found.kind, found.count)), further, "{name}");
+        assert_eq!(
+            Further::of(&bytes, &Limits::default()).first().map(|found| (found.kind, found.count)),
+            further,
+            "{name}"
+        );
         let picture = decoder.whole(&bytes, &Limits::default()).unwrap();
         assert_eq!((picture.width, picture.height), (24, 16), "{name}");
     }

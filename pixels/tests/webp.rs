@@ -67,7 +67,9 @@ fn an_animation_shows_its_first_canvas_and_the_others_are_counted() {
         assert_eq!(pixels.len(), 40 * 30 * 3);
         assert_eq!((at(0, 0), at(39, 29), at(5, 4)), (outside, outside, outside), "the frame begins at 6, 4");
         assert_ne!(at(6, 4), outside);
-        assert_eq!(Further::of(bytes), Some(Further { kind: FurtherKind::Frames, count: 1 }));
+        let further = Further::of(bytes, &Limits::default());
+        assert_eq!(further[0], Further { kind: FurtherKind::Frames, count: 1 });
+        assert_eq!(further.len() == 2, *bytes == clear, "the other one has alpha");
         let crop = made(json!([{ "crop": { "top": 3, "left": 5, "height": 9, "width": 11 } }]), bytes);
         if outside == [0; 3] {
             let rows = (3..12).flat_map(|row| pixels[(row * 40 + 5) * 3..][..33].to_vec());

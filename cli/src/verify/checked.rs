@@ -29,7 +29,7 @@ pub(super) struct CheckedContent {
 }
 
 /// A picture that was decoded.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct GoodPicture {
     pub kind: PictureKind,
     /// As seen, after the orientation.
@@ -37,8 +37,8 @@ pub(super) struct GoodPicture {
     pub height: u32,
     /// EXIF says that it is turned or mirrored.
     pub turned: bool,
-    /// What the file has beside the picture, which is not read.
-    pub further: Option<Further>,
+    /// What the file has that is left out.
+    pub further: Vec<Further>,
 }
 
 /// Why a record gave no pixels.

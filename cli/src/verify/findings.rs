@@ -196,7 +196,9 @@ mod tests {
 
     fn good(record: u64, content: u8, width: u32, height: u32) -> Checked {
         let content = Some(CheckedContent { len: 100 + u64::from(content), digest: [content; 16], misnamed: false });
-        let further = (record < 2).then_some(Further { kind: FurtherKind::Frames, count: 3 });
+        let frames = Further { kind: FurtherKind::Frames, count: 3 };
+        let alpha = Further { kind: FurtherKind::Alpha, count: 1 };
+        let further = if record < 2 { vec![frames, alpha] } else { Vec::new() };
         let picture = GoodPicture { kind: PictureKind::Png, width, height, turned: record == 0, further };
         Checked { record, content, outcome: Ok(picture) }
     }
@@ -248,7 +250,8 @@ mod tests {
         let GoodPictures { kinds, turned, further, sizes } = &found.pictures;
         assert_eq!((kinds[&PictureKind::Png], *turned), (3, 1));
         let frames = &further[&(PictureKind::Png, FurtherKind::Frames)];
-        assert_eq!((&*frames.records, frames.count, further.len()), (&[0, 1][..], 6, 1));
+        assert_eq!((&*frames.records, frames.count, further.len()), (&[0, 1][..], 6, 2));
+        assert_eq!(further[&(PictureKind::Png, FurtherKind::Alpha)].count, 2);
         let Selection { longest, smallest, largest, sample, pictures } = &found.selection;
         assert_eq!((longest[0], smallest[0], largest[0]), (2, 0, 2));
         assert_eq!((&**sample, pictures.len()), (&[0, 1, 2][..], 3));

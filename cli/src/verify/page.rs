@@ -136,7 +136,7 @@ impl PageWriter<'_> {
             ("Kinds of good pictures", self.kinds()),
             ("Labels", self.labels()),
             ("Columns", self.columns()),
-            ("Pages, frames and bands that are not read", self.further()),
+            ("What is left out of files: pages, frames, alpha, profiles", self.further()),
             ("Beside the records, and not used", list(found.beside.oversights.iter().map(ToString::to_string))),
             ("Duplicates", self.twins()),
             ("The extension is of another format", self.misnamed()),

@@ -25,7 +25,7 @@ pub(super) struct GoodPictures {
 #[derive(Default)]
 pub(super) struct FurtherTotals {
     pub records: Vec<u64>,
-    /// Pages, frames, pictures or bands that are not read.
+    /// Pages, frames, channels and the like that are left out.
     pub count: u64,
 }
 
@@ -60,7 +60,7 @@ impl GoodPictures {
         let mut further: BTreeMap<_, FurtherTotals> = BTreeMap::new();
         for (record, picture) in good {
             *kinds.entry(picture.kind).or_default() += 1;
-            if let Some(found) = picture.further {
+            for found in &picture.further {
                 let totals = further.entry((picture.kind, found.kind)).or_default();
                 totals.records.push(*record);
                 totals.count += found.count;
@@ -106,7 +106,7 @@ impl Selection {
         let sample = sample(SAMPLE, good.iter().map(|(record, _)| *record));
         let shown = [&longest, &smallest, &largest, &sample].into_iter().flatten();
         let find = |record: &u64| good.binary_search_by_key(record, |(record, _)| *record).ok();
-        let pictures = shown.filter_map(|record| find(record).map(|place| good[place])).collect();
+        let pictures = shown.filter_map(|record| find(record).map(|place| good[place].clone())).collect();
         Self { longest, smallest, largest, sample, pictures }
     }
 }

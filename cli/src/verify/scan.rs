@@ -145,7 +145,7 @@ fn look(bytes: &[u8], limits: &Limits, decoder: &mut CpuDecoder) -> Result<GoodP
     let picture = decoder.whole(bytes, limits).map_err(bad)?;
     let turned = probe(bytes).map_err(bad)?.orientation != Orientation::AsStored;
     let kind = PictureKind::of(bytes).map_err(bad)?;
-    Ok(GoodPicture { kind, width: picture.width, height: picture.height, turned, further: Further::of(bytes) })
+    Ok(GoodPicture { kind, width: picture.width, height: picture.height, turned, further: Further::of(bytes, limits) })
 }
 
 /// Reads a record, a few times if the storage fails.

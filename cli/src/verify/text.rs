@@ -26,7 +26,7 @@ impl VerifyReport<'_> {
         bad(out, "not read because the storage failed", &self.unread, most)?;
         self.pictures(out)?;
         for FurtherReport { name, what, files, totals, .. } in &self.further {
-            writeln!(out, "not read    {}", further_line(name, what, totals))?;
+            writeln!(out, "left out    {}", further_line(name, what, totals))?;
             list(out, "  ", files.iter(), most)?;
         }
         self.labels(out, most)?;
@@ -115,7 +115,7 @@ impl VerifyReport<'_> {
     }
 }
 
-/// What files of one kind have beside the pictures that are read, in a line.
+/// What files of one kind have that is left out, in a line.
 pub(super) fn further_line(kind: &str, what: &str, totals: &FurtherTotals) -> String {
     format!("{} {what} of {}, {kind}", HumanCount(totals.count), many(totals.records.len() as u64, "record"))
 }

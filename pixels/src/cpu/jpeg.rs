@@ -5,6 +5,7 @@
 pub(crate) mod choice;
 pub(crate) mod head;
 mod own;
+pub(crate) mod segments;
 mod task;
 pub(crate) mod turbo;
 

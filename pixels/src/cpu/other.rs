@@ -123,6 +123,16 @@ impl<'a> OpenOther<'a> {
         }
     }
 
+    /// Whether something may be transparent, and whether values have more than 8 bits.
+    pub(crate) fn depth(&self) -> (bool, bool) {
+        let color = self.decoder.color_type();
+        let has_more = match self.colours {
+            Colours::Stretched(most) => most > 255,
+            _ => color.bytes_per_pixel() > color.channel_count(),
+        };
+        (color.has_alpha() && self.colours.has_alpha(), has_more)
+    }
+
     /// How the stored pixels are turned.
     pub(crate) fn orientation(&self) -> Orientation {
         self.orientation

@@ -31,6 +31,11 @@ impl<'a> OpenWebp<'a> {
         self.head.size
     }
 
+    /// Whether something may be transparent.
+    pub(crate) fn has_alpha(&self) -> bool {
+        self.head.has_alpha
+    }
+
     /// How the stored pixels are turned.
     pub(crate) fn orientation(&self) -> Orientation {
         self.orientation

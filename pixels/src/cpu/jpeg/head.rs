@@ -7,6 +7,7 @@ mod ending;
 #[cfg(test)]
 mod tests;
 
+use crate::cpu::jpeg::segments::Segments;
 use forebay_jpeg::Sampling;
 
 use crate::fault::Fault;
@@ -69,11 +70,6 @@ struct Marked {
     adobe: Option<u8>,
 }
 
-/// Markers one after the other, up to the first scan.
-struct Segments<'a> {
-    rest: &'a [u8],
-}
-
 impl JpegHead {
     /// Reads the markers up to the first scan, and those behind it to the end marker (rule 29).
     ///
@@ -95,7 +91,7 @@ impl JpegHead {
 
     /// The same, with what follows, and how many restart markers that must have.
     fn before_scan(bytes: &[u8]) -> Result<(Self, &[u8], u64), Fault> {
-        let mut segments = Segments { rest: bytes.get(2..).unwrap_or_default() };
+        let mut segments = Segments::of(bytes);
         let mut metadata = Metadata::default();
         let mut marked = Marked::default();
         let mut frame: Option<FrameHeader<'_>> = None;
@@ -176,31 +172,6 @@ impl Marked {
             3 => self.jfif || self.adobe == Some(1),
             4 => self.adobe == Some(2),
             _ => false,
-        }
-    }
-}
-
-impl<'a> Segments<'a> {
-    /// The next segment's code and body. After the header of a scan, `rest` holds the scan's data.
-    fn next(&mut self) -> Result<(u8, &'a [u8]), Fault> {
-        loop {
-            // Bytes between segments are skipped, as libjpeg does, and so are fill bytes.
-            let start = self.rest.iter().position(|byte| *byte == 0xFF).ok_or(Fault::Truncated)?;
-            let after = self.rest[start..].iter().position(|byte| *byte != 0xFF).ok_or(Fault::Truncated)?;
-            let code = self.rest[start + after];
-            self.rest = &self.rest[start + after + 1..];
-            match code {
-                // Markers without a segment.
-                0x00 | 0x01 | 0xD0..=0xD8 => {}
-                0xD9 => return Err(Fault::Corrupt { reason: "the end marker comes before any scan".into() }),
-                _ => {
-                    let (length, tail) = self.rest.split_first_chunk().ok_or(Fault::Truncated)?;
-                    let length = usize::from(u16::from_be_bytes(*length)).saturating_sub(2);
-                    let (body, tail) = tail.split_at_checked(length).ok_or(Fault::Truncated)?;
-                    self.rest = tail;
-                    return Ok((code, body));
-                }
-            }
         }
     }
 }

@@ -35,6 +35,11 @@ pub(super) enum Colours {
 }
 
 impl Colours {
+    /// Whether the fourth channel of four is alpha.
+    pub(super) fn has_alpha(&self) -> bool {
+        matches!(self, Self::AsDecoded | Self::Premultiplied)
+    }
+
     /// Makes RGB of what a decoder gave, over the background.
     ///
     /// # Errors
