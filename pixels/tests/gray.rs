@@ -6,6 +6,9 @@
     reason = "tests stop at what should not be, and print what they skip"
 )]
 
+#[path = "shared/with_pillow.rs"]
+mod with_pillow;
+
 use std::process::Command;
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
@@ -14,6 +17,7 @@ use forebay_pixels::{
     RecipeError, Rect, Transform, document,
 };
 use serde_json::{Map, Value, from_value, json};
+use with_pillow::with_pillow;
 
 const DRAW: Draw = Draw { seed: 11, epoch: 2, record: 3 };
 const GRAY: Output =
@@ -71,13 +75,8 @@ fn photo(colors: JpegColors) -> Vec<u8> {
 
 #[test]
 fn rule_68_l_is_what_pillow_converts_every_kind_of_file_to() {
-    let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
     let folder = tempfile::tempdir().unwrap();
-    let has_pillow = Command::new(&python).args(["-c", "import PIL"]).output();
-    if !has_pillow.is_ok_and(|output| output.status.success()) {
-        println!("skipped: {python} has no Pillow; set FOREBAY_PYTHON to one that has it");
-        return;
-    }
+    let Some(python) = with_pillow() else { return };
     std::fs::write(folder.path().join("photo.rgb"), photograph_rgb(4, 70, 50)).unwrap();
     assert!(Command::new(&python).args(["-c", WRITE]).arg(folder.path()).status().unwrap().success());
     let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();

@@ -6,9 +6,13 @@
     reason = "tests stop at what should not be, and print what they skip"
 )]
 
+#[path = "shared/with_pillow.rs"]
+mod with_pillow;
+
 use std::process::Command;
 
 use forebay_pixels::{CpuDecoder, Fault, Further, FurtherKind, Limits, probe};
+use with_pillow::with_pillow;
 
 const WRITE: &str = r#"
 import os, sys
@@ -45,13 +49,8 @@ if features.check("jpg_2000"):
 
 #[test]
 fn files_of_pillow_are_read_from_their_first_picture_or_refused_by_name() {
-    let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
     let folder = tempfile::tempdir().unwrap();
-    let has_pillow = Command::new(&python).args(["-c", "import PIL"]).output();
-    if !has_pillow.is_ok_and(|output| output.status.success()) {
-        println!("skipped: {python} has no Pillow; set FOREBAY_PYTHON to one that has it");
-        return;
-    }
+    let Some(python) = with_pillow() else { return };
     assert!(Command::new(&python).args(["-c", WRITE]).arg(folder.path()).status().unwrap().success());
     let read = |name: &str| std::fs::read(folder.path().join(name)).ok();
     let mut decoder = CpuDecoder::new();

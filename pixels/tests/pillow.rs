@@ -7,11 +7,14 @@
 
 #[path = "shared/data.rs"]
 mod data;
+#[path = "shared/with_pillow.rs"]
+mod with_pillow;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use forebay_pixels::{CpuDecoder, Draw, Input, Interpolation, Limits, Output, Recipe, Resize, Size, Transform, sample};
+use with_pillow::with_pillow;
 
 /// What Pillow made of one picture: width, height, packed RGB; none where it failed.
 type Theirs = Option<(u32, u32, Vec<u8>)>;
@@ -45,12 +48,7 @@ impl Difference {
 
 /// Runs `tests/pillow.py`; none, with the reason printed, where there is no Pillow.
 fn pillow(task: &str, pictures: &[PathBuf]) -> Option<Vec<Theirs>> {
-    let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
-    let has_pillow = Command::new(&python).args(["-c", "import PIL"]).output();
-    if !has_pillow.is_ok_and(|output| output.status.success()) {
-        println!("skipped: {python} has no Pillow; set FOREBAY_PYTHON to one that has it");
-        return None;
-    }
+    let python = with_pillow()?;
     let folder = tempfile::tempdir().unwrap();
     let (list, out) = (folder.path().join("list"), folder.path().join("out"));
     let names: Vec<_> = pictures.iter().map(|path| path.to_str().unwrap()).collect();

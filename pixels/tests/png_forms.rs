@@ -7,11 +7,15 @@
     reason = "tests stop at what should not be, and print what they skip"
 )]
 
+#[path = "shared/with_pillow.rs"]
+mod with_pillow;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
 use forebay_pixels::{Background, CpuDecoder, Form, Limits};
+use with_pillow::with_pillow;
 
 /// The encoders that there are write no interlaced files, and no gamma.
 const WRITE: &str = r#"
@@ -108,13 +112,8 @@ fn run(python: &str, folder: &Path) {
 
 #[test]
 fn every_form_of_png_has_the_pixels_of_pillow_on_the_background() {
-    let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
     let folder = tempfile::tempdir().unwrap();
-    let has_pillow = Command::new(&python).args(["-c", "import PIL"]).output();
-    if !has_pillow.is_ok_and(|output| output.status.success()) {
-        println!("skipped: {python} has no Pillow; set FOREBAY_PYTHON to one that has it");
-        return;
-    }
+    let Some(python) = with_pillow() else { return };
     run(&python, folder.path());
     let form = Form { background: Background::Colour([10, 20, 30]), ..Form::default() };
     let mut decoder = CpuDecoder::new();

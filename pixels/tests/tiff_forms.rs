@@ -7,10 +7,14 @@
     reason = "tests stop at what should not be, and print what they skip"
 )]
 
+#[path = "shared/with_pillow.rs"]
+mod with_pillow;
+
 use std::collections::BTreeMap;
 use std::process::Command;
 
 use forebay_pixels::{CpuDecoder, Fault, Limits, probe};
+use with_pillow::with_pillow;
 
 /// `name.tif`, and `name.true` with its pixels as RGB of 8 bits.
 const WRITE: &str = r#"
@@ -121,13 +125,8 @@ for name, mode in (("float", "F"), ("signed", "I")):
 
 #[test]
 fn every_form_of_tiff_has_its_pixels_or_is_refused_by_name() {
-    let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
     let folder = tempfile::tempdir().unwrap();
-    let has_pillow = Command::new(&python).args(["-c", "import PIL"]).output();
-    if !has_pillow.is_ok_and(|output| output.status.success()) {
-        println!("skipped: {python} has no Pillow; set FOREBAY_PYTHON to one that has it");
-        return;
-    }
+    let Some(python) = with_pillow() else { return };
     assert!(Command::new(&python).args(["-c", WRITE]).arg(folder.path()).status().unwrap().success());
     let mut decoder = CpuDecoder::new();
     let (mut equal, mut refused, mut wrong) = (0, BTreeMap::new(), Vec::new());

@@ -6,12 +6,16 @@
     reason = "tests stop at what should not be, and print what they skip"
 )]
 
+#[path = "shared/with_pillow.rs"]
+mod with_pillow;
+
 use std::path::Path;
 use std::process::Command;
 
 use forebay_pixels::sample::photograph;
 use forebay_pixels::{CpuDecoder, Draw, Fault, Form, Input, Limits, Output, Recipe, Transform, probe_page};
 use serde_json::{from_value, json};
+use with_pillow::with_pillow;
 
 /// `pages.tif`, `N.rgb` with the pixels of its page N, and their widths and heights on stdout.
 const WRITE: &str = r#"
@@ -41,12 +45,7 @@ type Page = ((u32, u32), Vec<u8>);
 
 /// The pages as Pillow has them.
 fn pages(folder: &Path) -> Option<Vec<Page>> {
-    let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
-    let has_pillow = Command::new(&python).args(["-c", "import PIL"]).output();
-    if !has_pillow.is_ok_and(|output| output.status.success()) {
-        println!("skipped: {python} has no Pillow; set FOREBAY_PYTHON to one that has it");
-        return None;
-    }
+    let python = with_pillow()?;
     let said = Command::new(&python).args(["-c", WRITE]).arg(folder).output().unwrap();
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     let sizes = String::from_utf8(said.stdout).unwrap();
