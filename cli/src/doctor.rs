@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use forebay_cuda::lane::LaneKind;
-use forebay_cuda::survey::survey;
+use forebay_cuda::survey::{hold, survey};
 use forebay_pipeline::{Gpus, places};
 use forebay_printable::printable;
 
@@ -44,6 +44,7 @@ pub(crate) struct DoctorArgs {
 pub(crate) fn run(args: &DoctorArgs) -> Result<(), Failure> {
     let places = places(args.nvjpeg.clone());
     let out = &mut io::stdout().lock();
+    let _held = hold(&places);
     let rings = Gpus::new(rustix::process::geteuid().as_raw(), places.driver.clone());
     let found = survey(&places);
     let report = DoctorReport::new(&found, &rings);

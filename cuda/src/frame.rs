@@ -45,6 +45,9 @@ pub enum Form {
 pub(crate) struct Surface {
     frame: Frame,
     planes: [Plane; 3],
+    /// Of the planes, those that nvJPEG is given.
+    given: usize,
+    /// Of these, those that are read.
     count: usize,
     bytes: usize,
 }
@@ -109,8 +112,9 @@ impl Surface {
         let (across, down) = frame.sampling.factors();
         let (across, down) = (across as usize, down as usize);
         let count = if frame.sampling == Sampling::Gray { 1 } else { 3 };
-        let mut surface = Self { frame, planes: [Plane::default(); 3], count, bytes: 0 };
-        for number in 0..count {
+        let mut surface = Self { frame, planes: [Plane::default(); 3], given: 3, count, bytes: 0 };
+        // nvJPEG may write colours of a gray picture too, if only to make them gray. They have room that nothing reads.
+        for number in 0..surface.given {
             let (width, height) =
                 if number == 0 { (width, height) } else { (width.div_ceil(across), height.div_ceil(down)) };
             let pitch = width.next_multiple_of(PITCH);
@@ -125,7 +129,7 @@ impl Surface {
         let (width, height) = (frame.width as usize * 3, frame.height as usize);
         let pitch = width.next_multiple_of(PITCH);
         let plane = Plane { offset: 0, pitch, width, height };
-        Self { frame, planes: [plane; 3], count: 1, bytes: (pitch * height).next_multiple_of(ALIGN) }
+        Self { frame, planes: [plane; 3], given: 1, count: 1, bytes: (pitch * height).next_multiple_of(ALIGN) }
     }
 
     /// The picture.
@@ -133,7 +137,12 @@ impl Surface {
         self.frame
     }
 
-    /// One plane, or three.
+    /// Those that nvJPEG is given.
+    pub(crate) fn given(&self) -> &[Plane] {
+        &self.planes[..self.given]
+    }
+
+    /// One plane, or three: those that are read.
     pub(crate) fn planes(&self) -> &[Plane] {
         &self.planes[..self.count]
     }
@@ -141,5 +150,25 @@ impl Surface {
     /// Bytes of all planes, a multiple of the alignment.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planes_that_nvjpeg_is_given_lie_beside_each_other_and_a_gray_picture_has_room_for_colours_that_are_not_read() {
+        for sampling in [Sampling::Gray, Sampling::S444, Sampling::S422, Sampling::S420, Sampling::S440] {
+            for (width, height) in [(1, 1), (33, 7), (640, 427)] {
+                let surface = Surface::of(Frame { width, height, sampling, baseline: true });
+                let ends = surface.given().iter().map(|plane| plane.offset + plane.pitch * plane.height);
+                let begins = surface.given().iter().skip(1).map(|plane| plane.offset).chain([surface.bytes()]);
+                assert!(ends.zip(begins).all(|(end, begin)| end <= begin), "{sampling:?}, {width} x {height}");
+                assert!(surface.given().iter().all(|plane| plane.offset % ALIGN == 0 && plane.width <= plane.pitch));
+                assert_eq!(surface.given().len(), 3);
+                assert_eq!(surface.planes().len(), if sampling == Sampling::Gray { 1 } else { 3 });
+            }
+        }
     }
 }

@@ -45,11 +45,13 @@ pub enum Refusal {
     Memory,
     /// nvJPEG failed on it.
     Failed,
+    /// nvJPEG reported success, and wrote no pixels.
+    NotWritten,
 }
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::NotJpeg,
         Self::Damaged,
         Self::Kind,
@@ -70,6 +72,7 @@ impl Refusal {
         Self::NotSupported,
         Self::Memory,
         Self::Failed,
+        Self::NotWritten,
     ];
 
     /// In words, for status and metrics.
@@ -95,6 +98,7 @@ impl Refusal {
             Self::NotSupported => "not supported by nvJPEG",
             Self::Memory => "no memory for nvJPEG",
             Self::Failed => "nvJPEG failed",
+            Self::NotWritten => "passed over by nvJPEG",
         }
     }
 }

@@ -80,6 +80,14 @@ pub enum NotToBeHad {
     Start(LaneError),
 }
 
+/// Takes every GPU into use that can be, until what is returned is dropped. nvJPEG keeps what it has started in a GPU's context,
+/// and a context that nobody uses is destroyed under it: who starts lanes more than once holds the GPUs meanwhile.
+pub fn hold(places: &Places) -> Vec<Arc<Context>> {
+    let Ok(driver) = Driver::open(places.driver.as_deref()) else { return Vec::new() };
+    let devices = driver.devices().into_iter().flatten();
+    devices.filter_map(|device| Context::new(&driver, device.ordinal).ok()).collect()
+}
+
 /// Looks at the machine. Without a driver nothing of CUDA is started.
 pub fn survey(places: &Places) -> Survey {
     let nvjpeg = Nvjpeg::open(&places.nvjpeg);

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use forebay_cuda::lane::{LaneError, LaneKind};
-use forebay_cuda::survey::{Places, survey};
+use forebay_cuda::survey::{Places, hold, survey};
 use forebay_cuda::{
     Account, Backend, Context, Driver, DriverError, Handle, Nvjpeg, NvjpegError, NvjpegOpenError, NvjpegPlaces,
     OpenError,
@@ -29,6 +29,21 @@ fn a_machine_without_a_driver_is_told_what_that_costs_and_what_helps() {
     let lacks = survey.lacks();
     assert_eq!(lacks.len(), 2, "the driver and nvJPEG: {lacks:?}");
     assert!(lacks[0].remedy.contains("driver") && lacks[1].remedy.contains("nvjpeg"));
+}
+
+#[test]
+fn gpus_that_are_held_stay_in_use_while_they_are_looked_at_and_none_is_without_a_driver() {
+    let fake = Fake::new();
+    fake.set(Knob::Gpus, 3);
+    fake.set(Knob::DeadGpu, 2);
+    let held = hold(&places(&fake));
+    assert_eq!((held.len(), fake.count(Count::Contexts)), (2, 2));
+    survey(&places(&fake));
+    assert_eq!(fake.count(Count::Contexts), 2);
+    drop(held);
+    assert_eq!(fake.count(Count::Contexts), 0);
+    let nowhere = Places { driver: Some("/nowhere/libcuda.so.1".into()), nvjpeg: nvjpeg("/nowhere/x.so".into()) };
+    assert!(hold(&nowhere).is_empty());
 }
 
 #[test]

@@ -52,6 +52,7 @@ fn with_fixed_lanes_a_picture_leaves_its_lane_for_what_its_file_is_and_for_nothi
     for (knobs, end) in [
         (&[(Knob::FailWidth, 77)][..], None),
         (&[(Knob::FailWidth, 77), (Knob::FailStatus, 6)], None),
+        (&[(Knob::SkipWidth, 77)], None),
         (&[(Knob::FailWidth, 77), (Knob::FailStatus, 5)], Some("allocator failure (5)")),
         (&[(Knob::FailAfter, 24)], Some("execution failed (6)")),
         (&[(Knob::FailLaunches, 24)], Some("CUDA_ERROR_OUT_OF_MEMORY")),

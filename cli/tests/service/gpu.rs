@@ -317,6 +317,28 @@ fn a_lane_whose_every_call_to_nvjpeg_fails_on_a_gpu_that_is_well_is_switched_off
     machine.home.audit();
 }
 
+/// All pictures of the dataset are passed over. Those of the tests at the start have other widths.
+#[test]
+fn a_lane_that_passes_over_every_picture_is_switched_off_and_no_record_shows_another_one() {
+    let machine = Machine::new(60, &[(Knob::SkipWidth, 77)]);
+    for record in 0..60 {
+        let pixels = photograph_rgb(record, 77, 48);
+        fs::write(machine.home.picture(record), JpegForm::default().encode(&pixels, 77, 48).unwrap()).unwrap();
+    }
+    machine.configure("epochs = 1", "[\"hardware\"]");
+    let mut daemon = Daemon::spawn(machine.command());
+    daemon.hears("INFO ready");
+    let by_the_cpu = run(&machine.home);
+    daemon.hears("the lane is switched off");
+    let off = machine.off();
+    assert!(off.len() == 1 && off[0].1.contains("reported success, and wrote no pixels"), "{off:?}");
+    daemon.stop();
+    fs::remove_dir_all(machine.home.path("state")).unwrap();
+    machine.configure("epochs = 1", "[\"cpu\"]");
+    let _daemon = machine.start();
+    assert!(run(&machine.home) == by_the_cpu);
+}
+
 #[test]
 fn a_gpu_that_never_comes_back_from_a_group_ends_the_daemon_with_the_lanes_name_and_the_next_one_delivers_everything() {
     let machine = Machine::new(60, &[(Knob::HoldAfter, 23)]);

@@ -159,6 +159,10 @@ c_functions! {
         Count::Contexts.add(1);
         write(to, std::ptr::without_provenance_mut(usize::try_from(device).unwrap_or(0) + 1))
     }
+    fn cuDevicePrimaryCtxSetFlags_v2(_device: c_int, flags: c_uint) {
+        // Waits asleep are all that is wanted of it.
+        if flags == 4 { SUCCESS } else { INVALID }
+    }
     fn cuDevicePrimaryCtxRelease_v2(_device: c_int) { Count::Contexts.add(-1); SUCCESS }
     fn cuCtxSetCurrent(context: *mut c_void) {
         CURRENT.set(context as usize);
@@ -237,6 +241,15 @@ c_functions! {
             0..=2 => copy(from, to, len),
             _ => queue(on, move || copy(from, to, len)),
         }
+        answer()
+    }
+    fn cuMemsetD32Async(to: u64, word: c_uint, count: usize, on: *mut c_void) {
+        let to = address(to);
+        queue(on, move || {
+            // SAFETY: the caller's memory has these words, and nothing else uses them meanwhile.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(to), count * 4) };
+            bytes.as_chunks_mut().0.fill(word.to_le_bytes());
+        });
         answer()
     }
     fn cuModuleLoadData(to: *mut *mut c_void, image: *const c_void) { kernel::load(to, image) }

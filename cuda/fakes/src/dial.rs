@@ -93,6 +93,8 @@ pub enum Knob {
     /// Of the launches that [`Knob::FailLaunches`] would fail, the number of the first that succeeds, as do all later ones;
     /// 0 for none.
     MendLaunches,
+    /// The engines pass over pictures of this width: they write nothing, and report success.
+    SkipWidth,
 }
 
 /// What a test reads.
@@ -142,7 +144,7 @@ pub enum Count {
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::MendLaunches as usize + 1;
+const KNOBS: usize = Knob::SkipWidth as usize + 1;
 const COUNTS: usize = Count::ReadOnly as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];

@@ -111,7 +111,20 @@ fn start(backend: c_int, on: *mut c_void, decode: impl FnOnce() + Send + 'static
 /// Decodes into the planes. What cannot be decoded leaves them gray.
 fn fill(bytes: &[u8], image: &Image, wrong: bool) {
     Count::Pictures.add(1);
+    if yuv::header(bytes).is_some_and(|header| i64::from(header.width) == Knob::SkipWidth.get()) {
+        return;
+    }
     let wrong = if wrong { 0xFF } else { 0 };
+    if let Some((width, height)) = yuv::gray_size(bytes) {
+        for number in (1..3).filter(|number| !image.channel[*number].is_null()) {
+            for row in 0..height {
+                // SAFETY: the caller's planes have the picture's size.
+                let place = unsafe { image.channel[number].add(row * image.pitch[number]) };
+                // SAFETY: as above; no other thread writes there.
+                unsafe { place.write_bytes(0x80, width) };
+            }
+        }
+    }
     let planes = yuv::decode(bytes).into_iter().flatten().enumerate();
     // A plane for red, green and blue is the only one.
     for (number, (width, plane)) in planes.filter(|(number, _)| !image.channel[*number].is_null()) {

@@ -69,6 +69,13 @@ pub(crate) fn header(bytes: &[u8]) -> Option<Header> {
     Decoder::open(bytes).map(|(_, header)| header)
 }
 
+/// Width and height of a gray picture.
+pub(crate) fn gray_size(bytes: &[u8]) -> Option<(usize, usize)> {
+    let Header { width, height, sampling, .. } = header(bytes)?;
+    let size = (usize::try_from(width).ok()?, usize::try_from(height).ok()?);
+    (sampling == tj::TJSAMP_TJSAMP_GRAY).then_some(size)
+}
+
 pub(crate) fn decode(bytes: &[u8]) -> Option<Planes> {
     let (decoder, Header { width, height, sampling, .. }) = Decoder::open(bytes)?;
     let (across, down) = match sampling {

@@ -29,6 +29,8 @@ impl Context {
     /// There is no such GPU, or it cannot be used.
     pub fn new(driver: &Arc<Driver>, ordinal: i32) -> Result<Arc<Self>, CudaError> {
         let device = driver.table.device(ordinal)?;
+        // SAFETY: takes two numbers. A context that is in use may keep its flags, which costs time alone.
+        let _kept = unsafe { (driver.table.context_flags)(device, sys::WAIT_ASLEEP) };
         let raw = driver.table.context_retain(device)?;
         let context = Self { driver: Arc::clone(driver), device, raw, page_locked: AtomicUsize::new(0) };
         context.bind()?;

@@ -148,6 +148,30 @@ impl Stream {
         self.context.check("cuMemcpyDtoHAsync", code)
     }
 
+    /// Queues that the first `len` bytes of a GPU's memory become these four again and again, and does not wait for it.
+    ///
+    /// # Safety
+    /// Nothing that is not queued before it on this stream uses these bytes before [`Self::wait`] has returned.
+    ///
+    /// # Errors
+    /// It cannot be queued.
+    ///
+    /// # Panics
+    /// If the memory has fewer bytes, or `len` is no multiple of four.
+    pub(crate) unsafe fn begin_fill(
+        &mut self,
+        memory: &DeviceMemory,
+        len: usize,
+        word: [u8; 4],
+    ) -> Result<(), CudaError> {
+        assert!(len <= memory.len() && len.is_multiple_of(word.len()), "the words lie in the memory");
+        self.context.bind()?;
+        let (word, count) = (u32::from_le_bytes(word), len / word.len());
+        // SAFETY: the memory has these words, and is left alone until they are written, as the caller promises.
+        let code = unsafe { (self.context.table().fill)(memory.at(), word, count, self.raw) };
+        self.context.check("cuMemsetD32Async", code)
+    }
+
     /// Queues a copy of the first `len` bytes of the host's memory to a GPU, and does not wait for it.
     ///
     /// # Safety

@@ -42,6 +42,9 @@ pub(crate) const STREAM_NON_BLOCKING: c_uint = 1;
 /// `CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING`: a thread that waits sleeps, and recording costs little.
 pub(crate) const EVENT_PLAIN: c_uint = 1 | 2;
 
+/// `CU_CTX_SCHED_BLOCKING_SYNC`: a thread that waits sleeps, in nvJPEG too.
+pub(crate) const WAIT_ASLEEP: c_uint = 4;
+
 /// `CUuuid`.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
@@ -130,6 +133,7 @@ table! {
         device_bus = "cuDeviceGetPCIBusId": fn(*mut c_char, c_int, RawDevice) -> CuStatus;
         context_retain = "cuDevicePrimaryCtxRetain": fn(*mut RawContext, RawDevice) -> CuStatus;
         context_release = "cuDevicePrimaryCtxRelease_v2": fn(RawDevice) -> CuStatus;
+        context_flags = "cuDevicePrimaryCtxSetFlags_v2": fn(RawDevice, c_uint) -> CuStatus;
         context_set = "cuCtxSetCurrent": fn(RawContext) -> CuStatus;
         memory_alloc = "cuMemAlloc_v2": fn(*mut DevicePtr, usize) -> CuStatus;
         memory_free = "cuMemFree_v2": fn(DevicePtr) -> CuStatus;
@@ -137,6 +141,7 @@ table! {
         host_free = "cuMemFreeHost": fn(*mut c_void) -> CuStatus;
         copy_to_host = "cuMemcpyDtoHAsync_v2": fn(*mut c_void, DevicePtr, usize, RawStream) -> CuStatus;
         copy_to_device = "cuMemcpyHtoDAsync_v2": fn(DevicePtr, *const c_void, usize, RawStream) -> CuStatus;
+        fill = "cuMemsetD32Async": fn(DevicePtr, c_uint, usize, RawStream) -> CuStatus;
         module_load = "cuModuleLoadData": fn(*mut Module, *const c_void) -> CuStatus;
         module_unload = "cuModuleUnload": fn(Module) -> CuStatus;
         module_function = "cuModuleGetFunction": fn(*mut Function, Module, *const c_char) -> CuStatus;

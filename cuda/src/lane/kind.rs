@@ -71,6 +71,8 @@ pub(super) struct OnGpu {
     pub(super) page_locked: fn(usize) -> usize,
     /// If the engines decode: how many surfaces their decoder keeps for a worker, from the size of its groups.
     pub(super) engine_surfaces: Option<fn(usize) -> usize>,
+    /// Whether its threads decode a part of each picture themselves. Others only feed the GPU and wait for it.
+    pub(super) busy: bool,
     /// Whether it takes JPEGs of several scans.
     pub(super) several_scans: bool,
     /// The bare loops that are measured: what they give, how many states, and batches of how many pictures.
@@ -112,6 +114,11 @@ impl LaneKind {
     /// Whether the NVJPG engines decode.
     pub fn uses_engines(self) -> bool {
         self.descriptor().on_gpu.as_ref().is_some_and(|lane| lane.engine_surfaces.is_some())
+    }
+
+    /// Whether its threads work for as long as they decode. Those of other kinds feed a GPU and wait for it.
+    pub fn keeps_threads_busy(self) -> bool {
+        self.descriptor().on_gpu.as_ref().is_none_or(|lane| lane.busy)
     }
 
     /// Whether it takes JPEGs of several scans.

@@ -3,6 +3,7 @@
 use super::LaneError;
 use super::gpu::Gpu;
 use super::kind::{LaneKind, OnGpu};
+use super::poison;
 
 /// Every lane has to decode pictures of this size, in the usual samplings. Engines have a smallest picture, which nvJPEG does not
 /// tell; a lane whose memory is not enough for so large a one is not worth having.
@@ -53,6 +54,6 @@ impl LaneSize {
     /// Bytes of page-locked memory of the host that such a lane takes: of these, nvJPEG takes its own as pictures come.
     pub fn page_locked(self, kind: LaneKind) -> usize {
         let of_nvjpeg = kind.on_gpu().map_or(0, |lane| (lane.page_locked)(self.surfaces));
-        self.workers * (table_room(self.surfaces) + of_nvjpeg)
+        self.workers * (table_room(self.surfaces) + poison::PAGE_LOCKED + of_nvjpeg)
     }
 }

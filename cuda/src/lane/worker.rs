@@ -13,6 +13,7 @@ use forebay_pixels::{Composition, CpuOnly, Draw, JpegHead, Limits, Recipe};
 
 use super::engine::EngineMemory;
 use super::gpu::Gpu;
+use super::poison::{MOST_PICTURES, Poison};
 use super::size::LaneSize;
 use super::staging::Staging;
 use super::state::LaneState;
@@ -40,6 +41,7 @@ pub struct Worker {
     /// Of lanes that use the engines; after the state, which takes it.
     engines: Option<EngineMemory>,
     staging: Staging,
+    poison: Poison,
     group: usize,
     failure: Option<NvjpegError>,
 }
@@ -140,14 +142,18 @@ impl Worker {
             reserve(state, group, engines.side())?;
         }
         let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
+        let mut stream = Stream::new(gpu.context())?;
+        let surfaces = gpu.account().take(len)?.ok_or(memory)?;
+        let poison = Poison::new(gpu, &surfaces, &mut stream)?;
         Ok(Self {
             kind,
             context: Arc::clone(gpu.context()),
             state,
-            stream: Stream::new(gpu.context())?,
-            surfaces: gpu.account().take(len)?.ok_or(memory)?,
+            stream,
+            surfaces,
             engines,
             staging: Staging::new(gpu, len)?,
+            poison,
             group,
             failure: None,
         })
@@ -196,6 +202,7 @@ impl Worker {
                 Ok((surface, made)) => {
                     if used + surface.bytes() > self.surfaces.len()
                         || !self.staging.has_room(&made, order.out.address())
+                        || group.len() == MOST_PICTURES
                     {
                         break;
                     }
@@ -276,10 +283,18 @@ impl Worker {
         }
         let mut failed = vec![None; group.len()];
         let queued = self.queue(group, orders, &mut failed);
+        let used = group.last().map_or(0, |picture| picture.placed.at + picture.placed.surface.bytes());
+        // SAFETY: what is under way in the surfaces was queued before, and the wait is next.
+        let laid = unsafe { Poison::lay(&mut self.stream, &self.surfaces, used) };
         // Whatever was queued is done after this wait, or else the context is broken and it never comes: surfaces, results, and
         // the places that orders borrow are idle.
         let done = self.stream.wait();
-        done.and(queued)?;
+        done.and(queued).and(laid)?;
+        for UnderWay { number, placed, .. } in group {
+            if failed[*number].is_none() && self.poison.is_left(*number, &placed.surface) {
+                failed[*number] = Some(Refusal::NotWritten);
+            }
+        }
         Ok(group.iter().filter_map(|picture| Some((picture.order, failed[picture.number]?))).collect())
     }
 
@@ -301,6 +316,8 @@ impl Worker {
         // borrowed by the orders; `make` waits before it continues.
         unsafe { self.staging.launch(&mut self.stream, |number| failed[number].is_none()) }?;
         for picture in group.iter().filter(|picture| failed[picture.number].is_none()) {
+            // SAFETY: `make` waits before it looks.
+            unsafe { self.poison.look(&mut self.stream, &self.surfaces, picture.number, &picture.placed) }?;
             if let (Some(result), Target::Host(out)) = (&picture.result, &mut orders[picture.order].out) {
                 // SAFETY: `make` has the orders borrowed, and waits before it gives them back.
                 unsafe { self.staging.hand_over(&mut self.stream, result.clone(), out) }?;

@@ -231,7 +231,7 @@ impl Drop for Parser {
 pub(super) fn image(memory: &DeviceMemory, at: usize, surface: &Surface) -> Image {
     assert!(at + surface.bytes() <= memory.len(), "the surface lies in the memory");
     let mut image = Image { channel: [null_mut(); 4], pitch: [0; 4] };
-    for (number, plane) in surface.planes().iter().enumerate() {
+    for (number, plane) in surface.given().iter().enumerate() {
         image.channel[number] = (memory.at() + (at + plane.offset) as u64) as *mut u8;
         image.pitch[number] = plane.pitch;
     }

@@ -7,7 +7,7 @@ use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::lane::{LaneError, LaneKind, Refusal};
 use forebay_cuda::survey::Places;
 use forebay_fake_gpu::{Count, Fake, Knob};
-use forebay_pixels::sample::JpegForm;
+use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 
 use crate::{LIMIT, SIZE, all, gpu, jpeg, photographs, whole, worker};
 
@@ -53,6 +53,73 @@ fn no_batch_begins_while_the_surfaces_of_the_last_one_are_still_read() {
         fake.set(Knob::HoldCopies, 0);
         assert_eq!(decoding.join().unwrap(), (whole(&files[0]), whole(&files[1])));
     });
+}
+
+/// A surface is used again and again. What an engine passes over must not show what was there before.
+#[test]
+fn a_picture_that_an_engine_passes_over_goes_to_the_next_lane_and_never_shows_another_one() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let forms = [[2, 2], [1, 1]].map(|sampling| JpegForm { sampling, ..JpegForm::default() });
+    // From the narrowest picture on: with a part of the pattern, with one word of it, and with more than are looked at.
+    for width in [1, 3, 4, 7, 31, 64, 333] {
+        let files: Vec<_> = (1..).zip(forms).map(|(number, form)| jpeg(number, width, 40, form)).collect();
+        let all_of = |worker: &mut Worker| all(worker, &files);
+        for kind in LaneKind::GPU {
+            let mut worker = worker(&gpu, kind);
+            for round in 0..3 {
+                let decoded = all_of(&mut worker);
+                assert!(
+                    decoded.iter().zip(&files).all(|(made, file)| made.as_ref() == Ok(&whole(file))),
+                    "{kind}, {round}"
+                );
+                fake.set(Knob::SkipWidth, width.into());
+                assert_eq!(
+                    all_of(&mut worker),
+                    [Err(Refusal::NotWritten), Err(Refusal::NotWritten)],
+                    "{kind}, {width}"
+                );
+                fake.set(Knob::SkipWidth, 0);
+            }
+        }
+    }
+}
+
+/// The fake writes colours of gray pictures wherever it is given room for them.
+#[test]
+fn gray_pictures_harm_none_of_their_neighbours() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let gray = |index| {
+        let form = JpegForm { colors: JpegColors::Gray, ..JpegForm::default() };
+        let pixels: Vec<u8> = photograph_rgb(index, 97, 41).into_iter().step_by(3).collect();
+        form.encode(&pixels, 97, 41).unwrap()
+    };
+    let files = [gray(1), jpeg(2, 97, 41, JpegForm::default()), gray(3), gray(4)];
+    let expected: Vec<_> = files.iter().map(|file| Ok(whole(file))).collect();
+    for kind in LaneKind::GPU {
+        let mut worker = worker(&gpu, kind);
+        for _ in 0..3 {
+            assert!(all(&mut worker, &files) == expected, "{kind}");
+        }
+    }
+}
+
+/// The surfaces of a group that failed hold its pictures, until the next one is decoded into them.
+#[test]
+fn what_a_group_left_that_failed_is_not_shown_either() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let files: Vec<_> = (1..3).map(|number| jpeg(number, 333, 40, JpegForm::default())).collect();
+    for kind in LaneKind::GPU {
+        let mut worker = worker(&gpu, kind);
+        fake.set(Knob::FailReads, 1);
+        assert!(worker.whole(&[&files[0]]).is_err(), "{kind}");
+        fake.set(Knob::SkipWidth, 333);
+        assert_eq!(all(&mut worker, &files[1..]), [Err(Refusal::NotWritten)], "{kind}");
+        fake.set(Knob::SkipWidth, 0);
+        assert_eq!(all(&mut worker, &files[1..]), [Ok(whole(&files[1]))], "{kind}");
+    }
 }
 
 /// The fake refuses calls of nvJPEG under any context but the one in which their objects were made, as under none.

@@ -74,6 +74,8 @@ impl LaneThread {
             decoded => {
                 if let Some(error) = self.worker.failure() {
                     self.failure = error.to_string();
+                } else if decoded.as_ref().is_ok_and(|outcomes| outcomes.contains(&Err(Refusal::NotWritten))) {
+                    "nvJPEG reported success, and wrote no pixels".clone_into(&mut self.failure);
                 }
                 decoded
             }
@@ -85,7 +87,7 @@ impl LaneThread {
         if outcomes.iter().any(Result::is_ok) {
             self.in_a_row = 0;
         }
-        if outcomes.iter().any(Result::is_ok) || !outcomes.contains(&Err(Refusal::Failed)) {
+        if outcomes.iter().any(Result::is_ok) || !outcomes.iter().copied().any(may_be_the_lanes_fault) {
             return false;
         }
         self.in_a_row += 1;
@@ -104,7 +106,7 @@ impl LaneThread {
     /// pixels than the next run. What the driver fails with is never the file's, and may have passed before the known pictures come.
     fn insist(&mut self, group: &mut Group, outcomes: &mut GroupOutcomes) {
         for (number, outcome) in outcomes.iter_mut().enumerate() {
-            if !matches!(outcome, Err(Refusal::Failed | Refusal::Memory)) {
+            if *outcome != Err(Refusal::Memory) && !may_be_the_lanes_fault(*outcome) {
                 continue;
             }
             let by_the_file = match self.attempt(group, Some(number)) {
@@ -112,7 +114,7 @@ impl LaneThread {
                     *outcome = again.pop().expect("a worker decodes at least one picture");
                     match outcome {
                         Err(Refusal::Memory) => false,
-                        Err(Refusal::Failed) => self.is_well(),
+                        again if may_be_the_lanes_fault(*again) => self.is_well(),
                         _ => true,
                     }
                 }
@@ -130,4 +132,9 @@ impl LaneThread {
     fn is_well(&mut self) -> bool {
         self.watched.during(|| self_test(&mut self.worker)).is_ok()
     }
+}
+
+/// Whether nvJPEG has failed on a picture without a word on its file.
+fn may_be_the_lanes_fault(outcome: Result<(), Refusal>) -> bool {
+    matches!(outcome, Err(Refusal::Failed | Refusal::NotWritten))
 }

@@ -21,6 +21,7 @@ pub(super) const LANE: Descriptor = Descriptor {
         // A few kilobytes a picture, and, should nvJPEG copy them, the files' bytes.
         page_locked: |surfaces| surfaces / 4,
         engine_surfaces: None,
+        busy: false,
         several_scans: false,
         bare: &[(Form::Planes, 1, &[64, 256]), (Form::Planes, 2, &[128])],
     }),

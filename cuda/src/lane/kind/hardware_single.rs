@@ -23,6 +23,7 @@ pub(super) const LANE: Descriptor = Descriptor {
         page_locked: |surfaces| surfaces / 4,
         // The picture at work, and the next.
         engine_surfaces: Some(|_| 2),
+        busy: false,
         several_scans: false,
         bare: &[(Form::Planes, 7, &[8]), (Form::Planes, 14, &[8]), (Form::Planes, 21, &[8])],
     }),

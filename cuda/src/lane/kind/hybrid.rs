@@ -21,6 +21,7 @@ pub(super) const LANE: Descriptor = Descriptor {
         // for.
         page_locked: |surfaces| 2 * surfaces + surfaces / 4,
         engine_surfaces: None,
+        busy: true,
         several_scans: true,
         bare: &[
             (Form::Planes, 1, &[8]),
