@@ -95,6 +95,8 @@ pub enum Knob {
     MendLaunches,
     /// The engines pass over pictures of this width: they write nothing, and report success.
     SkipWidth,
+    /// Cores of each NVJPG engine.
+    EngineCores,
 }
 
 /// What a test reads.
@@ -144,7 +146,7 @@ pub enum Count {
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
-const KNOBS: usize = Knob::SkipWidth as usize + 1;
+const KNOBS: usize = Knob::EngineCores as usize + 1;
 const COUNTS: usize = Count::ReadOnly as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];
@@ -152,8 +154,14 @@ static SETTINGS: LazyLock<Mutex<[i64; KNOBS]>> = LazyLock::new(|| Mutex::new(fir
 static TURNED: Condvar = Condvar::new();
 
 /// Knobs that are not 0 at first.
-const FIRST: [(Knob, i64); 5] =
-    [(Knob::Gpus, 1), (Knob::Engines, 2), (Knob::Memory, 16 << 30), (Knob::Version, 12_003), (Knob::FirstUuid, 160)];
+const FIRST: [(Knob, i64); 6] = [
+    (Knob::EngineCores, 1),
+    (Knob::Gpus, 1),
+    (Knob::Engines, 2),
+    (Knob::Memory, 16 << 30),
+    (Knob::Version, 12_003),
+    (Knob::FirstUuid, 160),
+];
 
 /// The initial settings. A child process gets its own in the environment, as [`ENVIRONMENT`] says.
 fn first() -> [i64; KNOBS] {

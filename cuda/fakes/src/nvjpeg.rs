@@ -173,7 +173,7 @@ c_functions! {
         if away(handle) {
             return NOT_INITIALISED;
         }
-        write(cores, 1);
+        write(cores, c_uint::try_from(Knob::EngineCores.get()).unwrap_or(0));
         write(engines, c_uint::try_from(Knob::Engines.get()).unwrap_or(0))
     }
     fn nvjpegJpegStateCreate(handle: Any, to: *mut Any) {

@@ -85,6 +85,19 @@ fn a_picture_that_an_engine_passes_over_goes_to_the_next_lane_and_never_shows_an
     }
 }
 
+/// An A100 has one engine with five cores, an H100 seven with one.
+#[test]
+fn every_core_of_the_engines_has_a_picture_to_decode() {
+    let fake = Fake::new();
+    for (engines, cores, workers, group) in [(1, 5, 5, 10), (7, 1, 7, 14), (1, 0, 1, 2), (8, 4, 16, 64)] {
+        fake.set(Knob::Engines, engines);
+        fake.set(Knob::EngineCores, cores);
+        let gpu = gpu(&fake, LIMIT);
+        assert_eq!(LaneSize::of(LaneKind::HardwareSingle, &gpu, LIMIT).unwrap().workers, workers);
+        assert_eq!(worker(&gpu, LaneKind::Hardware).group(), group);
+    }
+}
+
 /// The fake writes colours of gray pictures wherever it is given room for them.
 #[test]
 fn gray_pictures_harm_none_of_their_neighbours() {

@@ -1,8 +1,8 @@
-//! `hardware-single`: the NVJPG engines, a picture at a time for each, so that no picture waits for the others of a group.
+//! `hardware-single`: the NVJPG engines, a picture at a time for each of their cores, so that no picture waits for the others of a group.
 
 use super::{Backend, Cost, Descriptor, Form, Gpu, LaneError, LaneKind, OnGpu};
 
-/// The most threads; each engine has one.
+/// The most threads; each core of an engine has one.
 const MOST_WORKERS: usize = 16;
 
 pub(super) const LANE: Descriptor = Descriptor {
@@ -30,6 +30,6 @@ pub(super) const LANE: Descriptor = Descriptor {
 };
 
 fn workers(gpu: &Gpu) -> Result<usize, LaneError> {
-    let (engines, _) = gpu.engines()?;
-    Ok((engines as usize).clamp(1, MOST_WORKERS))
+    let (engines, cores) = gpu.engines()?;
+    Ok((engines as usize * cores.max(1) as usize).clamp(1, MOST_WORKERS))
 }
