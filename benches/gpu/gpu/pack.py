@@ -6,6 +6,7 @@ import argparse
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -19,13 +20,22 @@ PEERS = ("nvidia-nvimgcodec-cu13", "nvidia-nvjpeg")
 # The Python there, as wheels name it.
 PYTHON = "312"
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "manylinux_2_17_x86_64")
+PROGRAM = "program.tar.xz"
 RUN = """\
 #!/usr/bin/env bash
-# Measures with what stands beside it; FOREBAY_PYTHON names a Python {python} with torch, torchvision, Pillow and NumPy.
+# Measures with the files beside it; FOREBAY_PYTHON names a Python {python} with torch, torchvision, Pillow and NumPy.
+# The program is unpacked once, where the next call finds it.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-export FOREBAY_BIN=$here/site/forebay/bin/forebay PYTHONPATH=$here/site${{PYTHONPATH:+:$PYTHONPATH}}
-exec "$here/benches/gpu/run" --pictures "$here/pictures" "$@"
+sum=$(sha256sum "$here/{program}")
+there=${{XDG_CACHE_HOME:-$HOME/.cache}}/forebay-gpu-${{sum:0:16}}
+if [ ! -d "$there" ]; then
+  mkdir -p "$there.part"
+  tar -xJf "$here/{program}" -C "$there.part"
+  mv "$there.part" "$there"
+fi
+export FOREBAY_BIN=$there/site/forebay/bin/forebay PYTHONPATH=$there/site${{PYTHONPATH:+:$PYTHONPATH}}
+exec "$there/benches/gpu/run" --pictures "$here/pictures" "$@"
 """
 
 
@@ -36,7 +46,7 @@ def main() -> int:
     arguments.add_argument("--wheel", type=Path, help="of this project; left out, the one that `make build` has made")
     arguments.add_argument("--pictures", type=Path, help="a folder of JPEGs, of which up to 300 go with it")
     arguments.add_argument(
-        "--mib", type=int, default=56, help="what all of it may take; fewer pictures go with it then"
+        "--mib", type=int, default=52, help="what all of it may take; fewer pictures go with it then"
     )
     arguments.add_argument("--no-peers", action="store_true", help="without nvImageCodec and nvJPEG, which pip fetches")
     options = arguments.parse_args()
@@ -46,16 +56,39 @@ def main() -> int:
         return 1
     folder = options.folder.absolute()
     shutil.rmtree(folder, ignore_errors=True)
-    site = folder / "site"
-    site.mkdir(parents=True)
-    _unpack(wheel, site)
-    (site / "forebay/bin/forebay").chmod(0o755)
-    if not options.no_peers:
-        _peers(site)
-    _program(folder)
     most = options.mib << 20
-    _pictures(options.pictures, site / "forebay/bin/forebay", folder / "pictures", most - _size(folder))
+    with tempfile.TemporaryDirectory() as scratch:
+        binary = _program(Path(scratch), wheel, options.no_peers)
+        folder.mkdir(parents=True)
+        _compressed(Path(scratch), folder / PROGRAM)
+        run = folder / "run"
+        run.write_text(RUN.format(python=f"{PYTHON[0]}.{PYTHON[1:]}", program=PROGRAM))
+        run.chmod(0o755)
+        _pictures(options.pictures, binary, folder / "pictures", most - _size(folder))
     return _told(folder, most)
+
+
+def _program(folder: Path, wheel: Path, without_peers: bool) -> Path:
+    """What is run there, unpacked, and the binary in it."""
+    site = folder / "site"
+    site.mkdir()
+    _unpack(wheel, site)
+    binary = site / "forebay/bin/forebay"
+    binary.chmod(0o755)
+    if not without_peers:
+        _peers(site)
+    benches = folder / "benches"
+    for part in ("gpu/gpu", "measuring/measuring"):
+        shutil.copytree(HERE.parent / part, benches / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(HERE / "run", benches / "gpu/run")
+    return binary
+
+
+def _compressed(folder: Path, to: Path) -> None:
+    """Libraries for GPUs become a third of their size."""
+    with tarfile.open(to, "w:xz") as archive:
+        for part in sorted(folder.iterdir()):
+            archive.add(part, part.name)
 
 
 def _unpack(wheel: Path, site: Path) -> None:
@@ -81,16 +114,6 @@ def _peers(site: Path) -> None:
                 print(f"{peer} cannot be had, and is left out.", file=sys.stderr)
         for wheel in sorted(Path(folder).glob("*.whl")):
             _unpack(wheel, site)
-
-
-def _program(folder: Path) -> None:
-    benches = folder / "benches"
-    for part in ("gpu/gpu", "measuring/measuring"):
-        shutil.copytree(HERE.parent / part, benches / part, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(HERE / "run", benches / "gpu/run")
-    run = folder / "run"
-    run.write_text(RUN.format(python=f"{PYTHON[0]}.{PYTHON[1:]}"))
-    run.chmod(0o755)
 
 
 def _pictures(given: Path | None, binary: Path, folder: Path, room: int) -> None:
