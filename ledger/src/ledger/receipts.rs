@@ -14,7 +14,7 @@ use super::account::{GroupReceipts, PositionOutcome, has_name};
 use super::leases::{Grant, LeaseOut, TakenPositions, positions, receipt_range};
 use super::quarantine::cut;
 use super::shares::is_consumed;
-use super::steps::StepReceipt;
+use super::steps::{NamedPlaces, StepReceipt, without_a_reason};
 
 /// A receipt that contradicts itself or the plan.
 struct WrongReceipt;
@@ -25,19 +25,20 @@ struct BesideReceipts<'a> {
     resumed: bool,
     /// What is wrong with records.
     bad: HashMap<u64, &'a BadRecord>,
-    /// The same with their places, as they were named.
-    bad_places: &'a [BadRecord],
+    /// The same by their places, where steps have classes.
+    named: NamedPlaces<'a>,
     groups: GroupReceipts<'a>,
 }
 
 impl Ledger {
     /// Counts receipts. Each is accepted once, and only while no other worker has its positions.
     pub fn ack(&mut self, worker: &str, request: &AckRequest) -> AckReply {
+        let has_classes = self.plan().classes().is_some();
         let beside = BesideReceipts {
             resumed: request.resumed,
             // Of two entries for a record, the first counts.
             bad: request.bad.iter().rev().map(|bad| (bad.record, bad)).collect(),
-            bad_places: &request.bad,
+            named: if has_classes { NamedPlaces::of(&request.bad, &request.bare) } else { NamedPlaces::default() },
             groups: GroupReceipts::of(&request.groups),
         };
         self.shares.note_groups(&mut self.account, &request.began, &request.ended);
@@ -56,7 +57,7 @@ impl Ledger {
             Kind::Seen => return self.seen(worker, item.lease, &item.range.unwrap_or_default()),
             Kind::Delivered | Kind::Dropped | Kind::Bare | Kind::Unspecified => {}
         }
-        let Ok(steps) = self.read_receipt(worker, item, beside.bad_places) else { return Verdict::Invalid };
+        let Ok(steps) = self.read_receipt(worker, item, &beside.named) else { return Verdict::Invalid };
         let range = item.range.unwrap_or_default();
         let taken = if beside.resumed {
             self.leases.take_kept(worker, item.lease, &range)
@@ -99,7 +100,7 @@ impl Ledger {
         &self,
         worker: &str,
         item: &AckItem,
-        bad: &'a [BadRecord],
+        named: &NamedPlaces<'a>,
     ) -> Result<Option<StepReceipt<'a>>, WrongReceipt> {
         if self.plan().classes().is_some() {
             let Some(place) = self.leases.locate(worker, item.lease) else { return Ok(None) };
@@ -108,7 +109,7 @@ impl Ledger {
             if range.end.saturating_sub(range.start) > self.lease_size() {
                 return Err(WrongReceipt);
             }
-            return StepReceipt::read(self.plan(), place, item, bad).map(Some).ok_or(WrongReceipt);
+            return StepReceipt::read(self.plan(), place, item, named).map(Some).ok_or(WrongReceipt);
         }
         let range = receipt_range(item).ok_or(WrongReceipt)?;
         if item.kind() != Kind::Bare && !self.has_records(worker, item.lease, &range) {
@@ -121,7 +122,7 @@ impl Ledger {
     fn account_steps(&mut self, worker: &str, grant: &Grant, item: &AckItem, steps: &StepReceipt<'_>) {
         self.account.count_steps(self.terms.plan(), grant.epoch, &grant.range, item, steps);
         for bad in steps.bad() {
-            self.put_in_quarantine(worker, grant.epoch, bad.position, bad.turn, bad.record);
+            self.put_in_quarantine(worker, grant.epoch, bad.position, bad.turn, &bad.record());
         }
     }
 
@@ -137,12 +138,7 @@ impl Ledger {
         let turns = grant.range.clone().filter_map(|position| Some((position, order.own(position)?)));
         for (position, turn) in turns.collect::<Vec<_>>() {
             let record = turn.record();
-            // If the daemon died before it reported why the record is bad, no better reason is known.
-            let unknown = || {
-                let reason = "its batch was delivered without it".to_owned();
-                BadRecord { record, reason, ..BadRecord::default() }
-            };
-            let bad = known.get(&record).map_or_else(unknown, |bad| (*bad).clone());
+            let bad = known.get(&record).map_or_else(|| without_a_reason(record), |bad| (*bad).clone());
             self.put_in_quarantine(worker, grant.epoch, position, turn, &bad);
         }
     }
@@ -279,7 +275,7 @@ impl Ledger {
         };
         let Some(item) = receipt.item else { return };
         // A step with bad records is for all groups again if its daemon dies: they are known with its receipt.
-        let is_right = self.read_receipt(worker, &item, &[]).is_ok();
+        let is_right = self.read_receipt(worker, &item, &NamedPlaces::default()).is_ok();
         if let (true, Some((epoch, _))) = (is_right, self.leases.locate(worker, item.lease)) {
             self.shares.share(epoch, item, receipt, &share.waiting);
         }

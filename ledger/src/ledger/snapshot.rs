@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use forebay_plan::{MAX_EPOCH, Plan, differences};
-use forebay_proto::v1::{AckItem, BadRecord, Cause, EpochTally, OpenRange, Snapshot, ack_item::Kind};
+use forebay_proto::v1::{AckItem, Cause, EpochTally, OpenRange, Snapshot, ack_item::Kind};
 
 use super::account::{EpochTallies, PositionOutcome};
 use super::leases::{Leases, Spans, positions, receipt_range};
-use super::steps::StepReceipt;
+use super::steps::{NamedPlaces, StepReceipt};
 use super::terms::Terms;
 use crate::error::LedgerError;
 
@@ -52,8 +52,8 @@ impl SnapshotDraft {
     }
 
     /// Counts a receipt. One whose positions are complete already counts already, and one of which a part went to others counts for
-    /// nothing: its sum is of the whole. `bad` has the bad records of steps of classes.
-    pub(super) fn consume(&mut self, plan: &Plan, item: &AckItem, bad: &[BadRecord]) -> Result<(), LedgerError> {
+    /// nothing: its sum is of the whole. `named` is about steps of classes.
+    pub(super) fn consume(&mut self, plan: &Plan, item: &AckItem, named: &NamedPlaces<'_>) -> Result<(), LedgerError> {
         let wrong = || {
             LedgerError::Invalid(format!(
                 "The receipt of lease {} contradicts itself: its range and its count must agree.",
@@ -74,7 +74,7 @@ impl SnapshotDraft {
         let epoch = self.open[first].epoch;
         if has_classes {
             let place = (epoch, self.open[first].lease_start);
-            let steps = StepReceipt::read(plan, place, item, bad).ok_or_else(wrong)?;
+            let steps = StepReceipt::read(plan, place, item, named).ok_or_else(wrong)?;
             for (index, part) in &parts {
                 self.open[*index].spans.cut(part);
             }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use forebay_plan::MAX_EPOCH;
 use forebay_proto::v1::{
-    AbandonReply, AbandonRequest, AckItem, BadRecord, EpochPosition, RestoreReply, RestoreRequest, Snapshot,
-    TakeSnapshotReply, TrainerLoad,
+    AbandonReply, AbandonRequest, EpochPosition, RestoreReply, RestoreRequest, Snapshot, TakeSnapshotReply,
+    TakeSnapshotRequest, TrainerLoad,
 };
 use prost::Message;
 
@@ -14,21 +14,18 @@ use super::account::order;
 use super::loads::{Load, LoadDecision};
 use super::snapshot::{SnapshotDraft, check_origin, check_ranges};
 use super::step;
+use super::steps::NamedPlaces;
 use super::{Ledger, by_plan};
 use crate::error::LedgerError;
 
 impl Ledger {
-    /// The run's state in O(outstanding), in which `consumed` counts as delivered. The ledger stays as it is.
-    /// `bad` has the bad records of steps of classes in it.
-    pub(crate) fn take_snapshot(
-        &mut self,
-        consumed: &[AckItem],
-        bad: &[BadRecord],
-    ) -> Result<TakeSnapshotReply, LedgerError> {
+    /// The run's state in O(outstanding), in which what the request has counts as consumed. The ledger stays as it is.
+    pub(crate) fn take_snapshot(&mut self, request: &TakeSnapshotRequest) -> Result<TakeSnapshotReply, LedgerError> {
         let floor = self.progress().floor;
         let mut draft = SnapshotDraft::of(&self.leases, self.account.tallies());
-        for item in consumed {
-            draft.consume(self.plan(), item, bad)?;
+        let named = NamedPlaces::of(&request.bad, &request.bare);
+        for item in &request.consumed {
+            draft.consume(self.plan(), item, &named)?;
         }
         let (epoch, cursor) = self.leases.cursor();
         let mut snapshot = Snapshot {

@@ -140,7 +140,9 @@ impl LockstepRuns {
         let own = ledger.round_of(state);
         let is_at = |now: Snapshot| (now.epoch, now.cursor) == (state.epoch, state.cursor);
         let goes_back = !request.load_id.is_empty()
-            || !ledger.take_snapshot(&[], &[]).is_ok_and(|reply| reply.snapshot.is_some_and(is_at));
+            || !ledger
+                .take_snapshot(&TakeSnapshotRequest::default())
+                .is_ok_and(|reply| reply.snapshot.is_some_and(is_at));
         let newest = self.ranks_beside(registry, name).filter_map(|(_, other)| other.round_of(state)).max().max(own);
         newest.map_or(0, |newest| newest + u64::from(own == Some(newest) && goes_back))
     }
@@ -231,7 +233,7 @@ impl LockstepRuns {
         let name = &*request.ledger;
         self.check_segment(registry, name)?;
         let ledger = self.current(registry, name)?;
-        let reply = ledger.take_snapshot(&request.consumed, &request.bad)?;
+        let reply = ledger.take_snapshot(request)?;
         if let (Some(rank), Some(state)) = (ledger.plan().spec().lockstep, &reply.snapshot) {
             let step = state.cursor / rank.global_batch.max(1);
             ledger.mark(state.epoch, step);

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use forebay_proto::v1::{Cause, EpochTally, OpenRange, RestoreTasksRequest, Snapshot, Tally};
+use forebay_proto::v1::{Cause, EpochTally, OpenRange, RestoreTasksRequest, Snapshot, TakeSnapshotRequest, Tally};
 use forebay_proto::{RecordSum, Turn};
 use prost::Message;
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ pub(super) fn restore(ledger: &mut Ledger, request: &RestoreTasksRequest) -> Res
 }
 
 fn snapshot(ledger: &mut Ledger) -> Result<Snapshot, LedgerError> {
-    Ok(ledger.take_snapshot(&[], &[])?.snapshot.unwrap_or_default())
+    Ok(ledger.take_snapshot(&TakeSnapshotRequest::default())?.snapshot.unwrap_or_default())
 }
 
 /// What a checkpoint of `DLRover` means: all but the listed tasks of its last epoch is done, and so are all epochs before.

@@ -10,7 +10,7 @@ use forebay_proto::v1::{
 };
 use proptest::prelude::*;
 
-use crate::scene::{Case, Daemon, GRACE, Scene, TTL, cases, receipt};
+use crate::scene::{Case, Daemon, GRACE, Scene, TTL, cases, receipt, unseen};
 
 const WORKERS: usize = 3;
 const EPOCHS: u64 = 2;
@@ -138,7 +138,12 @@ impl History {
         let is_bad = |record: u64| record % 9 == bad;
         let (item, records) = receipt(&self.scene.plan, &lease, self.positions(first..end), is_bad);
         let is_open = (first..end).all(|step| open.contains(&step));
-        let verdict = self.workers[who].ack(&mut self.scene, item, records.clone());
+        let bare = unseen(&self.scene.plan, &lease, &item, &records);
+        let verdict = if which.is_multiple_of(2) {
+            self.workers[who].ack(&mut self.scene, item, records.clone())
+        } else {
+            self.workers[who].ack_unnamed(&mut self.scene, item, bare)
+        };
         assert_eq!(verdict == Verdict::Accepted, is_open, "{verdict:?} for steps {first}..{end} of {lease:?}");
         if is_open {
             let places = self.scene.places();
@@ -177,17 +182,21 @@ impl History {
     }
 
     fn snapshot(&mut self, who: usize, which: usize) {
-        let (mut done, mut consumed, mut bad) = (self.done.clone(), Vec::new(), Vec::new());
+        let (mut done, mut consumed) = (self.done.clone(), Vec::new());
+        let (mut bad, mut bare) = (Vec::new(), Vec::new());
         if let Some((lease, open)) = self.open_of(who, which) {
             for step in open.into_iter().take(1) {
                 let (item, records) =
                     receipt(&self.scene.plan, &lease, self.positions(step..step + 1), |record| record % 5 == 0);
                 done.insert((lease.epoch, step), records.len() as u64);
+                match which % 2 {
+                    0 => bare.extend(unseen(&self.scene.plan, &lease, &item, &records)),
+                    _ => bad.extend(records),
+                }
                 consumed.push(item);
-                bad.extend(records);
             }
         }
-        let request = TakeSnapshotRequest { ledger: NAME.to_owned(), consumed, bad };
+        let request = TakeSnapshotRequest { ledger: NAME.to_owned(), consumed, bad, bare };
         let state = self.scene.ledgers.take_snapshot(&request).unwrap().snapshot.unwrap();
         self.states.push((state, done, self.abandoned.clone()));
     }

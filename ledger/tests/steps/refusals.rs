@@ -1,14 +1,16 @@
 //! What a ledger of steps of classes refuses, and what it keeps.
 
+use std::collections::BTreeSet;
+
 use forebay_ledger::{Ledger, LedgerError};
 use forebay_plan::Leftovers;
 use forebay_proto::v1::{
-    AckItem, BadRecord, ClassNumbers, Lease, LeasedRange, NackRequest, OpenReply, OpenRequest, Range, RestoreRequest,
-    SettleRequest, TakeSnapshotRequest, Verdict, ack_item::Kind,
+    AckItem, BadRecord, ClassNumbers, Lease, LeasedRange, NackRequest, OpenReply, OpenRequest, QuarantinedRecord,
+    Range, RestoreRequest, SettleRequest, TakeSnapshotRequest, Verdict, ack_item::Kind,
 };
 use prost::Message;
 
-use crate::scene::{Case, Daemon, Scene, receipt};
+use crate::scene::{Case, Daemon, Scene, receipt, unseen};
 
 const NAME: &str = "run/train/all";
 
@@ -111,6 +113,33 @@ fn rule_62_a_receipt_whose_records_are_not_all_delivered_or_named_as_bad_is_refu
     assert_eq!(scene.audit(NAME).len(), 0, "nothing was counted");
     assert_eq!(daemon.ack(&mut scene, bare, all.clone()), Verdict::Accepted, "a step without a good record");
     assert_eq!(scene.audit(NAME)[0].sums.quarantined.count, all.len() as u64);
+}
+
+#[test]
+fn rule_62_a_trainer_that_outlived_its_daemon_names_places_and_the_plan_says_which_records_they_have() {
+    let (mut scene, mut daemon, lease) = scene();
+    let plan = scene.plan.clone();
+    // A full step, and one with copies.
+    let steps = (lease.start..lease.end).step_by(8).map(|start| start..start + 8);
+    for positions in steps {
+        let first = plan.epoch(0).own(positions.start).unwrap().record();
+        let (lacks, bad) = receipt(&plan, &lease, positions.clone(), |record| record == first);
+        let places = unseen(&plan, &lease, &lacks, &bad);
+        let of_other: Vec<_> = places.iter().map(|place| LeasedRange { lease: lease.id + 1, ..*place }).collect();
+        let range = Some(Range { start: lacks.range.unwrap().start, end: u64::MAX });
+        let all = vec![LeasedRange { lease: lease.id, range }];
+        let backwards = vec![LeasedRange { lease: lease.id, range: Some(Range { start: u64::MAX, end: 0 }) }];
+        for bare in [vec![], of_other, all, backwards] {
+            assert_eq!(daemon.ack_unnamed(&mut scene, lacks, bare.clone()), Verdict::Invalid, "{bare:?}");
+        }
+        assert_eq!(daemon.ack_unnamed(&mut scene, lacks, places), Verdict::Accepted);
+    }
+    let stored = scene.documents.iter().filter(|(key, _)| key.contains("/quarantine/"));
+    let listed: Vec<_> = stored.map(|(_, value)| QuarantinedRecord::decode(&**value).unwrap()).collect();
+    assert_eq!(listed.len(), 2);
+    assert!(listed.iter().all(|bad| bad.reason == "its batch was delivered without it"), "{listed:?}");
+    let firsts: BTreeSet<_> = [0, 8].map(|place| plan.record(0, lease.start + place)).into();
+    assert_eq!(listed.iter().map(|bad| bad.record).collect::<BTreeSet<_>>(), firsts);
 }
 
 #[test]

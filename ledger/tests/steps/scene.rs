@@ -7,8 +7,8 @@ use forebay_ledger::{Change, LedgerError, Ledgers, Times};
 use forebay_plan::{CLASS_PERMUTATION, ClassTable, EpochAudit, Leftovers, OrderTable, Plan, audit};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{
-    AckItem, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, BadRecord, Caller, Lease, LedgerSpec,
-    LockstepRank, OpenReply, OpenRequest, Range, SourceShare, Verdict, ack_item::Kind,
+    AckItem, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, BadRecord, Caller, Lease, LeasedRange,
+    LedgerSpec, LockstepRank, OpenReply, OpenRequest, Range, SourceShare, Verdict, ack_item::Kind,
 };
 use proptest::prelude::*;
 
@@ -193,7 +193,16 @@ impl Daemon {
     }
 
     pub(crate) fn ack(&mut self, scene: &mut Scene, item: AckItem, bad: Vec<BadRecord>) -> Verdict {
-        let request = AckRequest { caller: Some(self.next()), items: vec![item], bad, ..AckRequest::default() };
+        self.ack_named(scene, item, AckRequest { bad, ..AckRequest::default() })
+    }
+
+    /// A receipt of a trainer that has outlived its daemon: it has places, and no word on why.
+    pub(crate) fn ack_unnamed(&mut self, scene: &mut Scene, item: AckItem, bare: Vec<LeasedRange>) -> Verdict {
+        self.ack_named(scene, item, AckRequest { bare, ..AckRequest::default() })
+    }
+
+    fn ack_named(&mut self, scene: &mut Scene, item: AckItem, named: AckRequest) -> Verdict {
+        let request = AckRequest { caller: Some(self.next()), items: vec![item], ..named };
         let act = |ledger: &mut forebay_ledger::Ledger, worker: &str| Ok(ledger.ack(worker, &request));
         let reply = scene.ledgers.command(2, request.caller.as_ref(), scene.now, act).unwrap();
         scene.commit();
@@ -226,4 +235,18 @@ pub(crate) fn receipt(
     let (sum_high, sum_low) = sum.halves();
     let item = AckItem { lease: lease.id, range, kind: Kind::Delivered.into(), count: sum.count, sum_high, sum_low };
     (item, bad)
+}
+
+/// The positions of a receipt that a trainer saw no record of, as it may tell them: from behind, and some of them twice.
+pub(crate) fn unseen(plan: &Plan, lease: &Lease, item: &AckItem, bad: &[BadRecord]) -> Vec<LeasedRange> {
+    let (order, range) = (plan.epoch(lease.epoch), item.range.unwrap());
+    let is_unseen =
+        |offset: &u64| order.own(lease.start + offset).is_none() || bad.iter().any(|bad| bad.position == *offset);
+    let unseen: Vec<u64> = (range.start..range.end).filter(is_unseen).collect();
+    let runs = unseen.chunk_by(|one, next| one + 1 == *next).map(|run| (run[0], run[run.len() - 1] + 1));
+    let twice = runs.flat_map(|(start, end)| [(start, end), (start + (end - start) / 2, end)]);
+    let mut ranges: Vec<_> =
+        twice.map(|(start, end)| LeasedRange { lease: lease.id, range: Some(Range { start, end }) }).collect();
+    ranges.reverse();
+    ranges
 }

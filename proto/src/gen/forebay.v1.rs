@@ -725,6 +725,10 @@ pub struct AckRequest {
     /// Names of groups that have ended: nothing waits for them any more.
     #[prost(string, repeated, tag = "44")]
     pub ended: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Where steps have classes: positions of `items` whose records a trainer did not see, without a word on why. It has outlived its
+    /// daemon, or the receipt is for a state. Those that have a record are bad.
+    #[prost(message, repeated, tag = "81")]
+    pub bare: ::prost::alloc::vec::Vec<LeasedRange>,
 }
 /// That a group has consumed a part of a batch which other groups still wait for. If the daemon dies, it counts as delivered, and
 /// those groups have missed it.
@@ -1113,6 +1117,9 @@ pub struct TakeSnapshotRequest {
     /// Where steps have classes: the bad records of `consumed`.
     #[prost(message, repeated, tag = "80")]
     pub bad: ::prost::alloc::vec::Vec<BadRecord>,
+    /// The same as in AckRequest.
+    #[prost(message, repeated, tag = "81")]
+    pub bare: ::prost::alloc::vec::Vec<LeasedRange>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
