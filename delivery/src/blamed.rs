@@ -4,15 +4,18 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, Lease};
 use forebay_ring::Claim;
 use parking_lot::Mutex;
 
-use crate::receipt::finished;
+use crate::lease_range::LeaseRange;
+use crate::step_length::StepLength;
 
 /// See the module. Mostly there are none.
 #[derive(Debug, Default)]
 pub(crate) struct BlamedLeases {
+    steps: StepLength,
     /// With their epochs.
     leases: Mutex<HashMap<u64, u64>>,
     /// How many they are: every batch asks, and takes no lock for it.
@@ -20,6 +23,11 @@ pub(crate) struct BlamedLeases {
 }
 
 impl BlamedLeases {
+    /// None yet, of a stream with steps of this length.
+    pub(crate) fn new(steps: StepLength) -> Self {
+        Self { steps, ..Self::default() }
+    }
+
     /// Takes those of new leases that a daemon died with.
     pub(crate) fn note(&self, leases: &[Lease]) {
         let mut blamed = leases.iter().filter(|lease| lease.deaths > 0).map(|lease| (lease.id, lease.epoch)).peekable();
@@ -34,7 +42,9 @@ impl BlamedLeases {
             return Vec::new();
         }
         let leases = self.leases.lock();
-        claims.iter().filter(|claim| leases.contains_key(&claim.lease)).map(finished).collect()
+        let blamed = claims.iter().filter(|claim| leases.contains_key(&claim.lease));
+        let ranges = self.steps.put_together(blamed.map(|claim| LeaseRange::of(claim, RecordSum::default())));
+        ranges.iter().map(LeaseRange::finished).collect()
     }
 
     /// Forgets the leases of the epochs below `floor`, which are complete.

@@ -172,7 +172,11 @@ impl Delivery {
                 count: self.terms.epochs,
                 end_timeout: self.terms.epoch_end_timeout,
             },
-            rules: DeliveryRules { settings: self.terms.settings, in_order: self.terms.part.is_some() },
+            rules: DeliveryRules {
+                settings: self.terms.settings,
+                in_order: self.terms.part.is_some(),
+                steps: ledger.opened().steps,
+            },
             groups: ledger.opened().former_groups.clone(),
             untaken: UNTAKEN.min(ledger.lease_ttl()),
             counters: Arc::clone(&self.counters),

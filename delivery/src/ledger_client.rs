@@ -34,6 +34,7 @@ use crate::clock;
 use crate::consumers::Outbox;
 use crate::ledger_event::LedgerEvent;
 use crate::outcomes::{OutcomeQueue, OutcomeReceiver, OutcomeSender};
+use crate::step_length::StepLength;
 use commands::LedgerCommands;
 pub use counts::LedgerCounts;
 use granted::{DoubtfulLeases, GrantedLeases};
@@ -78,7 +79,7 @@ impl LedgerClient {
         ring: Outbox,
     ) -> Result<(Self, OutcomeSender, OutcomeReceiver), CallError> {
         let (worker, incarnation) = (request.worker.clone(), request.incarnation);
-        let part = request.spec.as_ref().and_then(EpochPart::of);
+        let (part, steps) = (request.spec.as_ref().and_then(EpochPart::of), StepLength::of(request.spec.as_ref()));
         let asked = clock::boot();
         let reply = ledgers.open(request).await?;
         let lease_ttl = Duration::from_millis(reply.lease_ttl_ms);
@@ -88,11 +89,11 @@ impl LedgerClient {
             commands: LedgerCommands::new(ledgers, reply.ledger.clone(), worker, incarnation, has_others),
             updates: LedgerUpdates::new(reply.progress.unwrap_or_default(), ring),
             granted: Mutex::new(GrantedLeases::until(deadline)),
-            blamed: Arc::default(),
+            blamed: Arc::new(BlamedLeases::new(steps)),
             lease_ttl,
             outcomes,
             permit: LeasePermit::new(part.is_none() && !reply.awaits_trainers),
-            opened: OpenedLedger::new(reply, part, has_others),
+            opened: OpenedLedger::new(reply, part, steps, has_others),
             counted: Mutex::default(),
         };
         // The ring's thread has it before there is a batch.
@@ -312,9 +313,9 @@ impl LedgerClient {
     /// The run's state, with these receipts counted as consumed (semantics rule 22).
     pub async fn snapshot(&self, consumed: Vec<AckItem>) -> Result<Snapshot, CallError> {
         self.flush().await;
-        let ledger = self.commands.ledger().to_owned();
+        let request = self.opened.steps.consumed(consumed);
         let reply =
-            self.commands.ask(TakeSnapshotRequest { ledger, consumed, ..TakeSnapshotRequest::default() }).await?;
+            self.commands.ask(TakeSnapshotRequest { ledger: self.commands.ledger().to_owned(), ..request }).await?;
         reply.snapshot.ok_or_else(|| CallError::Corrupt("The coordinator sent no snapshot.".into()))
     }
 

@@ -13,6 +13,7 @@ mod consumers;
 mod delivery;
 mod handover;
 mod later;
+mod lease_range;
 mod ledger_client;
 mod ledger_event;
 mod ledger_tasks;
@@ -22,6 +23,7 @@ mod presence;
 pub mod receipt;
 mod resumed_claims;
 mod settings;
+mod step_length;
 mod stream_ring;
 
 /// Target of the log lines that trainers are told as well, as an exception or a notice. The private daemon of a Loader does not

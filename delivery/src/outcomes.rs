@@ -17,6 +17,8 @@ pub struct BatchReceipts {
     pub items: Vec<AckItem>,
     /// What is wrong with records that the batches were delivered without.
     pub bad: Vec<BadRecord>,
+    /// Where steps have classes: what batches of a dead incarnation show no record of. What is wrong there is not known.
+    pub bare: Vec<LeasedRange>,
     /// Those of the groups that have consumed them; none in `split`.
     pub groups: Vec<GroupReceipt>,
     /// What groups have consumed of a dead incarnation's batches that another group holds or has consumed.
@@ -75,15 +77,16 @@ impl DeliveryOutcome {
 
 impl BatchReceipts {
     pub(crate) fn extend(&mut self, further: Self) {
-        let Self { items, bad, groups, shared } = further;
+        let Self { items, bad, bare, groups, shared } = further;
         self.items.extend(items);
         self.bad.extend(bad);
+        self.bare.extend(bare);
         self.groups.extend(groups);
         self.shared.extend(shared);
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.items.len() + self.bad.len() + self.groups.len() + self.shared.len()
+        self.items.len() + self.bad.len() + self.bare.len() + self.groups.len() + self.shared.len()
     }
 }
 
@@ -161,7 +164,7 @@ impl OutcomeQueue {
 
     fn send(&self, outcome: DeliveryOutcome) {
         // The stream has ended, and its task with it, if nothing can be sent.
-        let _gone = self.outcomes.upgrade().map(|outcomes| outcomes.send(outcome));
+        let _sent = self.outcomes.upgrade().is_some_and(|outcomes| outcomes.send(outcome).is_ok());
     }
 }
 

@@ -1,20 +1,20 @@
 //! What a trainer hands in from an earlier incarnation of the daemon: receipts for what it consumed, and batches that
 //! it still holds (semantics rule 16).
 
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use forebay_ledger_client::CallError;
-use forebay_proto::v1::ack_item::Kind;
-use forebay_proto::v1::{
-    AckItem, AckRequest, Cause, GroupKey, GroupReceipt, LeasedRange, Range, ReclaimRequest, Verdict,
-};
+use forebay_proto::v1::{AckItem, AckRequest, Cause, GroupKey, GroupReceipt, ReclaimRequest, Verdict};
 use forebay_ring::{BatchId, Bulk, BulkError, Claim, ResumedClaim};
 use thiserror::Error;
 
 use crate::consumers::{HeldClaim, ResumedBatch, ranges};
+use crate::lease_range::LeaseRange;
 use crate::ledger_client::LedgerClient;
 use crate::receipt::group_receipt;
+use crate::step_length::StepLength;
 use forebay_threads as threads;
 
 /// What a trainer hands in. It is in the trainer's own sealed memory, and is read part by part, so a long list takes no
@@ -106,16 +106,24 @@ impl ResumedClaims {
             if part.is_empty() {
                 return Ok(());
             }
+            let part = whole_batches(&part);
             first += part.len();
-            tell_part(&part, ledger, group, adopted).await?;
+            tell_part(part, ledger, group, adopted).await?;
         }
     }
+}
+
+/// The claims of a part without those of its last batch, which may go on in the next part. A batch with more claims than a part has
+/// is told in several: where it is a step of a class, the ledger then refuses it, and it is made again.
+fn whole_batches(part: &[ResumedClaim]) -> &[ResumedClaim] {
+    let last = part.chunk_by(is_of_one_batch).last().map_or(0, <[ResumedClaim]>::len);
+    if part.len() < PART || last == part.len() { part } else { &part[..part.len() - last] }
 }
 
 /// Batches that were taken back for a trainer which is not let in go to others.
 pub(crate) fn give_back(adopted: Vec<ResumedBatch>, ledger: &LedgerClient) {
     let held = adopted.into_iter().flat_map(|resumed| resumed.claims);
-    ledger.outcomes().give_back(ranges(held, Cause::TrainerEnded));
+    ledger.outcomes().give_back(ranges(ledger.opened().steps, held, Cause::TrainerEnded));
 }
 
 async fn tell_part(
@@ -126,44 +134,57 @@ async fn tell_part(
 ) -> Result<(), CallError> {
     let (held, consumed): (Vec<ResumedClaim>, Vec<ResumedClaim>) =
         part.iter().partition(|resumed_claim| resumed_claim.held != 0);
+    let steps = ledger.opened().steps;
     if !consumed.is_empty() {
-        let items = consumed.iter().map(|resumed_claim| {
-            let ResumedClaim { lease, len, bare, sum, .. } = *resumed_claim;
-            let range = Some(range(resumed_claim));
-            match bare {
-                0 => AckItem {
-                    lease,
-                    range,
-                    kind: Kind::Delivered.into(),
-                    count: len,
-                    sum_high: sum.high,
-                    sum_low: sum.low,
-                },
-                _ => AckItem { lease, range, kind: Kind::Bare.into(), ..AckItem::default() },
-            }
-        });
-        let items: Vec<AckItem> = items.collect();
-        let of_group =
-            receipts(group, consumed.iter().map(|resumed_claim| resumed_claim.seq).zip(items.iter().copied()));
-        let request = AckRequest { items, groups: of_group, resumed: true, ..AckRequest::default() };
+        let ranges = ranges_of_batches(&consumed, steps);
+        let items: Vec<AckItem> = ranges.iter().map(|(_, range)| range.receipt()).collect();
+        let of_group = receipts(group, ranges.iter().map(|(seq, _)| *seq).zip(items.iter().copied()));
+        let bare = ranges.iter().flat_map(|(_, range)| range.unseen()).collect();
+        let request = AckRequest { items, groups: of_group, bare, resumed: true, ..AckRequest::default() };
         ledger.ack(request).await?;
     }
     if held.is_empty() {
         return Ok(());
     }
-    let items = held
-        .iter()
-        .map(|resumed_claim| LeasedRange { lease: resumed_claim.lease, range: Some(range(resumed_claim)) })
-        .collect();
-    let held_item = |resumed_claim: &ResumedClaim| {
-        let (lease, range, count) = (resumed_claim.lease, Some(range(resumed_claim)), resumed_claim.len);
-        (resumed_claim.seq, AckItem { lease, range, count, ..AckItem::default() })
+    let ranges = ranges_of_batches(&held, steps);
+    let items = ranges.iter().map(|(_, range)| range.held()).collect();
+    let held_item = |(seq, range): &(u64, LeaseRange)| {
+        (*seq, AckItem { lease: range.lease, range: Some(range.range()), count: range.sum.count, ..AckItem::default() })
     };
     // No group can miss a part of a batch that has no records.
-    let groups = receipts(group, held.iter().filter(|resumed_claim| resumed_claim.bare == 0).map(held_item));
+    let groups = receipts(group, ranges.iter().filter(|(_, range)| !range.is_bare).map(held_item));
     let reply = ledger.reclaim(ReclaimRequest { items, groups, ..ReclaimRequest::default() }).await?;
-    take_back(held.iter().zip(reply.verdicts()), group.is_some(), adopted);
+    let verdicts = Verdicts::of(ranges.iter().map(|(_, range)| range).zip(reply.verdicts()));
+    take_back(held.iter().map(|claim| (claim, verdicts.on(claim))), group.is_some(), adopted);
     Ok(())
+}
+
+/// What the claims of batches cover, with the number of each batch. Where steps have classes, those are whole steps.
+fn ranges_of_batches(claims: &[ResumedClaim], steps: StepLength) -> Vec<(u64, LeaseRange)> {
+    let of_batch = |batch: &[ResumedClaim]| {
+        let seq = batch[0].seq;
+        steps.put_together(batch.iter().map(LeaseRange::resumed)).into_iter().map(move |range| (seq, range))
+    };
+    claims.chunk_by(is_of_one_batch).flat_map(of_batch).collect()
+}
+
+fn is_of_one_batch(one: &ResumedClaim, next: &ResumedClaim) -> bool {
+    (one.held, one.epoch, one.seq) == (next.held, next.epoch, next.seq)
+}
+
+/// What the ledger says of ranges that trainers hold, by their leases and starts.
+struct Verdicts(BTreeMap<(u64, u64), Verdict>);
+
+impl Verdicts {
+    fn of<'a>(verdicts: impl Iterator<Item = (&'a LeaseRange, Verdict)>) -> Self {
+        Self(verdicts.map(|(range, verdict)| ((range.lease, range.start), verdict)).collect())
+    }
+
+    /// The verdict on the range that a claim is in.
+    fn on(&self, claim: &ResumedClaim) -> Verdict {
+        let before = self.0.range((claim.lease, 0)..=(claim.lease, claim.start));
+        before.last().map_or(Verdict::Invalid, |(_, verdict)| *verdict)
+    }
 }
 
 /// Adds claims that a trainer still holds to its batches. The trainer's own number says to which batch a claim belongs.
@@ -198,10 +219,6 @@ fn claim(resumed_claim: &ResumedClaim) -> Option<Claim> {
     let ResumedClaim { lease, start, bare, .. } = *resumed_claim;
     let len = u32::try_from(resumed_claim.len).ok()?;
     Some(Claim { bare: u32::from(bare != 0), ..Claim::new(lease, start, len) })
-}
-
-fn range(resumed_claim: &ResumedClaim) -> Range {
-    Range { start: resumed_claim.start, end: resumed_claim.start.saturating_add(resumed_claim.len) }
 }
 
 #[cfg(test)]

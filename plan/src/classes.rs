@@ -13,6 +13,7 @@ mod tests;
 
 pub use self::order::{ClassOrder, ClassPlan};
 pub(crate) use self::part::ClassPart;
+pub use self::part::step_positions;
 pub use self::problem::ClassProblem;
 pub(crate) use self::settings::check;
 pub use self::table::{ClassTable, TooManyRecords};

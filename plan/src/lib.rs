@@ -29,7 +29,7 @@ pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
 pub use buckets::{Bucket, BucketRule, KohyaBuckets, NoBucket};
 pub use classes::{
     CLASS_PERMUTATION, ClassLayout, ClassOrder, ClassPlan, ClassProblem, ClassShare, ClassSize, ClassTable, Leftovers,
-    TooManyRecords,
+    TooManyRecords, step_positions,
 };
 pub use grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem, GrainTable};
 pub use lockstep::{RankPositions, RankProblem, check_rank, world_sizes};

@@ -16,6 +16,7 @@ mod table;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use forebay_proto::v1::{LedgerSpec, LockstepRank, SourceShare, StaticShard};
 use self::extent::Extent;
 pub use self::table::OrderTable;
 use crate::{
-    classes::{ClassPart, ClassPlan, ClassProblem},
+    classes::{ClassPart, ClassPlan, ClassProblem, step_positions},
     grain_passes::{GrainPass, GrainPasses},
     grains::{GrainProblem, GrainTable},
     mixture::{MixedEpoch, Mixture, shares::is_mixture},
@@ -201,8 +202,7 @@ impl Plan {
 
     /// How many positions each step of classes has, a rank's part if it is the plan of one. Nothing if steps have no classes.
     pub fn positions_of_step(&self) -> Option<u64> {
-        let ranks = self.spec.lockstep.map_or(1, |rank| u64::from(rank.world_size).max(1));
-        Some(self.classes()?.layout().places() / ranks)
+        step_positions(&self.spec).map(NonZeroU64::get)
     }
 
     /// Whether positions are whole steps of classes. They always are if steps have no classes.

@@ -3,17 +3,21 @@
 use std::collections::{BTreeMap, HashMap};
 
 use forebay_proto::RecordSum;
-use forebay_proto::v1::{AckItem, BadRecord, Cause, GroupKey, GroupReceipt, Range, ReturnedRange};
+use forebay_proto::v1::{AckItem, BadRecord, Cause, GroupKey, GroupReceipt, LeasedRange, ReturnedRange};
 use forebay_ring::{Ack, Adopted, Claim, ClaimSum, ConsumerId, HeldBatch};
 
 use super::held_claim::{HeldClaim, ResumedBatch};
 use crate::handover::FinishedBatch;
+use crate::lease_range::LeaseRange;
 use crate::outcomes::BatchReceipts;
-use crate::receipt::{group_receipt, receipt, seen};
+use crate::receipt::group_receipt;
+use crate::step_length::StepLength;
 
 /// The table.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
+    /// What is told to the ledger together.
+    steps: StepLength,
     published: HashMap<u64, BatchClaims>,
     /// By the consumer's own number of each.
     adopted: BTreeMap<(ConsumerId, u64), BatchClaims>,
@@ -58,6 +62,11 @@ pub(super) enum Receipts {
 }
 
 impl Claims {
+    /// No batch yet, of a stream with steps of this length.
+    pub(super) fn of_steps(steps: StepLength) -> Self {
+        Self { steps, ..Self::default() }
+    }
+
     /// A batch was published.
     pub(super) fn published(&mut self, seq: u64, entry: BatchClaims) {
         self.published.insert(seq, entry);
@@ -76,7 +85,7 @@ impl Claims {
     pub(super) fn clear(&mut self, from: u64) -> Vec<ReturnedRange> {
         let published = std::mem::take(&mut self.published).into_values();
         let all = published.chain(std::mem::take(&mut self.adopted).into_values());
-        all.filter(|entry| entry.epoch >= from).flat_map(|entry| entry.back(Cause::Unseen)).collect()
+        all.filter(|entry| entry.epoch >= from).flat_map(|entry| self.back(entry, Cause::Unseen)).collect()
     }
 
     /// A published batch.
@@ -146,31 +155,40 @@ impl Claims {
 
     /// The receipts of an acked batch.
     pub(super) fn acked(&mut self, seq: u64) -> BatchReceipts {
-        self.published.remove(&seq).map(|entry| entry.receipts(seq)).unwrap_or_default()
+        let receipts = self.published.remove(&seq).map(|entry| entry.receipts(seq, self.steps)).unwrap_or_default();
+        // It is known which of its records are bad.
+        BatchReceipts { bare: Vec::new(), ..receipts }
     }
 
     /// What this group has consumed of a published batch.
     pub(super) fn consumed_by(&self, group: &GroupKey, seq: u64) -> Vec<GroupReceipt> {
         let Some(entry) = self.published.get(&seq) else { return Vec::new() };
         let consumed = entry.consumed.iter().find(|(known, _)| known == group);
-        consumed.map(|(_, sums)| group_receipts(group, seq, entry.with_sums(sums))).unwrap_or_default()
+        consumed.map(|(_, sums)| group_receipts(group, seq, self.steps, entry.with_sums(sums))).unwrap_or_default()
     }
 
     /// For the ledger: the records of a published batch that a trainer may have seen before it ended without an ACK.
     pub(super) fn seen(&self, seq: u64) -> Vec<AckItem> {
         let claims = self.published.get(&seq).into_iter().flat_map(BatchClaims::leased);
-        claims.filter(|claim| !claim.is_bare()).map(|claim| seen(&claim)).collect()
+        let ranges = self.steps.put_together(claims.map(|claim| LeaseRange::of(&claim, RecordSum::default())));
+        ranges.iter().filter(|range| !range.is_bare).map(LeaseRange::seen).collect()
     }
 
     /// The receipts of an acked batch that was adopted. It is not known which of its records are bad.
     pub(super) fn adopted_acked(&mut self, adopted: Adopted) -> BatchReceipts {
         let Adopted { consumer, hold, batch } = adopted;
-        self.adopted.remove(&(consumer, hold)).map(|entry| entry.receipts(batch.seq)).unwrap_or_default()
+        let entry = self.adopted.remove(&(consumer, hold));
+        entry.map(|entry| entry.receipts(batch.seq, self.steps)).unwrap_or_default()
     }
 
     /// The ranges that a dropped batch gives back, with how a trainer may have seen them.
     pub(super) fn dropped(&mut self, seq: u64, cause: Cause) -> Vec<ReturnedRange> {
-        self.published.remove(&seq).map(|entry| entry.back(cause)).unwrap_or_default()
+        self.published.remove(&seq).map(|entry| self.back(entry, cause)).unwrap_or_default()
+    }
+
+    /// The ranges that a batch gives back, with how a trainer may have seen them.
+    pub(super) fn back(&self, entry: BatchClaims, cause: Cause) -> Vec<ReturnedRange> {
+        ranges(self.steps, entry.claims, cause)
     }
 
     /// The ranges that an adopted batch gives back when it is returned, or when its consumer is gone.
@@ -184,7 +202,7 @@ impl Claims {
     pub(super) fn let_go(&mut self, claims: impl IntoIterator<Item = HeldClaim>, cause: Cause) -> Vec<ReturnedRange> {
         let leased = claims.into_iter().filter_map(HeldClaim::leased);
         let left: Vec<HeldClaim> = leased.filter(|claim| !self.pass_on(*claim)).map(HeldClaim::Leased).collect();
-        ranges(left, cause)
+        ranges(self.steps, left, cause)
     }
 
     fn pass_on(&mut self, claim: Claim) -> bool {
@@ -196,7 +214,7 @@ impl Claims {
     /// Whether the consumer has something in its hands that another group holds or has consumed.
     pub(super) fn has_shared(&self, consumer: ConsumerId) -> bool {
         let mut own = self.adopted.range((consumer, 0)..=(consumer, u64::MAX));
-        own.any(|(_, entry)| entry.claims.iter().any(|claim| claim.shared().is_some()))
+        own.any(|(_, entry)| entry.claims.iter().any(|claim| claim.shared().is_some_and(|claim| !claim.is_bare())))
     }
 }
 
@@ -231,11 +249,6 @@ impl BatchClaims {
 
     fn leased(&self) -> impl Iterator<Item = Claim> {
         self.claims.iter().filter_map(|claim| claim.leased())
-    }
-
-    /// The ranges that the batch gives back, with how a trainer may have seen them.
-    pub(super) fn back(self, cause: Cause) -> Vec<ReturnedRange> {
-        ranges(self.claims, cause)
     }
 
     fn take(&mut self, consumer: ConsumerId, group: Option<&GroupKey>, ack: &Ack, sums: &[ClaimSum]) -> Receipts {
@@ -278,34 +291,49 @@ impl BatchClaims {
         Receipts::Differ
     }
 
-    fn receipts(self, seq: u64) -> BatchReceipts {
+    fn receipts(self, seq: u64, steps: StepLength) -> BatchReceipts {
         let Some(sums) = &self.sums else { return BatchReceipts::default() };
-        let items = self.with_sums(sums).map(|(claim, sum)| receipt(&claim, sum)).collect();
-        let groups = self.consumed.iter().flat_map(|(group, sums)| group_receipts(group, seq, self.with_sums(sums)));
-        let shared = self.consumed.iter().flat_map(|(group, sums)| {
-            let claims = self.claims.iter().zip(sums).filter_map(|(claim, sum)| Some((claim.shared()?, *sum)));
-            group_receipts(group, seq, claims)
-        });
-        BatchReceipts { items, groups: groups.collect(), shared: shared.collect(), bad: self.bad }
+        let ranges = steps.put_together(self.with_sums(sums));
+        let items = ranges.iter().map(LeaseRange::receipt).collect();
+        let mut bare: Vec<LeasedRange> = ranges.iter().flat_map(LeaseRange::unseen).collect();
+        let (mut groups, mut shared) = (Vec::new(), Vec::new());
+        for (group, sums) in &self.consumed {
+            groups.extend(group_receipts(group, seq, steps, self.with_sums(sums)));
+            let of_group = |(claim, sum): (&HeldClaim, &RecordSum)| Some(LeaseRange::of(&claim.shared()?, *sum));
+            // A bare claim counts for no group.
+            let ranges = steps.put_together(self.claims.iter().zip(sums).filter_map(of_group));
+            for range in ranges.iter().filter(|range| !range.is_bare) {
+                shared.push(group_receipt(group, seq, range.receipt()));
+                bare.extend(range.unseen());
+            }
+        }
+        BatchReceipts { items, bare, groups, shared, bad: self.bad }
     }
 
     /// The daemon's own claims, with the sums of what was seen of them.
-    fn with_sums<'a>(&'a self, sums: &'a [RecordSum]) -> impl Iterator<Item = (Claim, RecordSum)> + 'a {
-        self.claims.iter().zip(sums).filter_map(|(claim, sum)| Some((claim.leased()?, *sum)))
+    fn with_sums<'a>(&'a self, sums: &'a [RecordSum]) -> impl Iterator<Item = LeaseRange> + 'a {
+        self.claims.iter().zip(sums).filter_map(|(claim, sum)| Some(LeaseRange::of(&claim.leased()?, *sum)))
     }
 }
 
-fn group_receipts(group: &GroupKey, seq: u64, claims: impl Iterator<Item = (Claim, RecordSum)>) -> Vec<GroupReceipt> {
-    claims.map(|(claim, sum)| group_receipt(group, seq, receipt(&claim, sum))).collect()
+fn group_receipts(
+    group: &GroupKey,
+    seq: u64,
+    steps: StepLength,
+    ranges: impl Iterator<Item = LeaseRange>,
+) -> Vec<GroupReceipt> {
+    steps.put_together(ranges).iter().map(|range| group_receipt(group, seq, range.receipt())).collect()
 }
 
 /// Claims as they are given back.
-pub(crate) fn ranges(claims: impl IntoIterator<Item = HeldClaim>, cause: Cause) -> Vec<ReturnedRange> {
-    let back = |claim: Claim| {
-        let range = Some(Range { start: claim.start, end: claim.end() });
-        ReturnedRange { lease: claim.lease, range, cause: cause.into() }
-    };
-    claims.into_iter().filter_map(HeldClaim::leased).map(back).collect()
+pub(crate) fn ranges(
+    steps: StepLength,
+    claims: impl IntoIterator<Item = HeldClaim>,
+    cause: Cause,
+) -> Vec<ReturnedRange> {
+    let claims = claims.into_iter().filter_map(HeldClaim::leased);
+    let ranges = steps.put_together(claims.map(|claim| LeaseRange::of(&claim, RecordSum::default())));
+    ranges.iter().map(|range| range.returned(cause)).collect()
 }
 
 #[cfg(test)]

@@ -58,13 +58,13 @@ pub(super) struct Deliveries {
 impl Deliveries {
     /// None yet; the stream starts at the first of these epochs.
     pub(super) fn new(epochs: EpochTerms, rules: DeliveryRules) -> Self {
-        let DeliveryRules { settings, in_order } = rules;
+        let DeliveryRules { settings, in_order, steps } = rules;
         let exchange = Exchange::new(epochs.first);
         let exchange = if in_order { exchange.in_order() } else { exchange };
         let exchange = if settings.groups == GroupPolicy::Each { exchange.each() } else { exchange };
         Self {
             exchange,
-            claims: Claims::default(),
+            claims: Claims::of_steps(steps),
             end: EpochEnd::new(epochs.first, epochs.count, epochs.end_timeout),
             groups: Groups::new(settings.group_timeout, settings.slow),
             waits: Waits::default(),
@@ -108,7 +108,7 @@ impl Deliveries {
     pub(super) fn give_up(&mut self, ready: FinishedBatch) -> Vec<ReturnedRange> {
         let (place, _, entry) = split(ready);
         self.exchange.give_up(place);
-        entry.back(Cause::Unseen)
+        self.claims.back(entry, Cause::Unseen)
     }
 
     /// A trainer came with a batch of an earlier incarnation, or with a part of one.

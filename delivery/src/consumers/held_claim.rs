@@ -45,11 +45,11 @@ impl HeldClaim {
         }
     }
 
-    /// The claim, if it counts only for this trainer's group. A bare claim counts for no group.
+    /// The claim, if it counts only for this trainer's group.
     pub(super) fn shared(self) -> Option<Claim> {
         match self {
-            Self::Shared(claim) if !claim.is_bare() => Some(claim),
-            Self::Shared(_) | Self::Leased(_) | Self::Lost => None,
+            Self::Shared(claim) => Some(claim),
+            Self::Leased(_) | Self::Lost => None,
         }
     }
 

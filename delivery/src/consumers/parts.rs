@@ -11,6 +11,7 @@ use super::Asked;
 use super::ledger_reports::LedgerReports;
 use crate::handover::Vacancies;
 use crate::settings::DeliverySettings;
+use crate::step_length::StepLength;
 use crate::stream_ring::{NoRing, StreamRing};
 
 /// What the thread works with.
@@ -79,6 +80,8 @@ pub(crate) struct DeliveryRules {
     pub settings: DeliverySettings,
     /// A shard, whose one trainer gets its batches in their order: none passes one that waits for the ledger.
     pub in_order: bool,
+    /// Positions of a batch that is a step of a class.
+    pub steps: StepLength,
 }
 
 /// What the ring's thread counts, for metrics.

@@ -21,6 +21,7 @@ use crate::handover::Vacancies;
 use crate::ledger_event::LedgerEvent;
 use crate::outcomes::BatchReceipts;
 use crate::settings::DeliverySettings;
+use crate::step_length::StepLength;
 use crate::stream_ring::StreamRing;
 
 /// How long anything may take before the test has failed.
@@ -63,7 +64,7 @@ impl Scene {
             ledger: LedgerReports { outcomes: outcome_sender, blamed: Arc::default(), waiting: Arc::default() },
             hooks: TrainerHooks { calls: Box::new(move |_, number, _| calls(number)), left: Box::new(|_, _| ()) },
             epochs: EpochTerms { first: 0, count: None, end_timeout: Duration::from_secs(600) },
-            rules: DeliveryRules { settings: delivery, in_order },
+            rules: DeliveryRules { settings: delivery, in_order, steps: StepLength::default() },
             groups: Vec::new(),
             untaken: Duration::ZERO,
             counters: Arc::clone(&counters),

@@ -137,6 +137,7 @@ impl PendingOutcomes {
     /// Sends it all, in the order in which the ledger must hear of it.
     async fn send(&mut self, ledger: &LedgerClient) -> Result<(), CallError> {
         let mut gone = Vec::new();
+        let bare = std::mem::take(&mut self.receipts.bare);
         let says_nothing =
             self.receipts.items.is_empty() && self.shares.is_empty() && self.began.is_empty() && self.ended.is_empty();
         if !says_nothing {
@@ -146,6 +147,7 @@ impl PendingOutcomes {
             let receipts = AckRequest {
                 items: std::mem::take(items),
                 bad: std::mem::take(bad),
+                bare: bare.clone(),
                 groups: std::mem::take(groups),
                 shares: std::mem::take(&mut self.shares),
                 began: std::mem::take(&mut self.began),
@@ -160,7 +162,7 @@ impl PendingOutcomes {
             let items = groups.iter().filter_map(|receipt| receipt.item).collect();
             // The trainer that holds the batch, or the group that consumed it, answers for it. So the verdicts do not
             // matter here.
-            ledger.ack(AckRequest { items, groups, resumed: true, ..AckRequest::default() }).await?;
+            ledger.ack(AckRequest { items, groups, bare, resumed: true, ..AckRequest::default() }).await?;
         }
         if !self.bad.is_empty() {
             ledger.outcomes().count_bad(self.bad.len());

@@ -3,10 +3,11 @@
 //! Each rank has an equal part of a step's places, and as many positions of each step. A position beyond its part of the places
 //! is bare, and so is one that has no turn.
 
+use std::num::NonZeroU64;
 use std::ops::Range;
 
 use forebay_proto::Turn;
-use forebay_proto::v1::LockstepRank;
+use forebay_proto::v1::{LedgerSpec, LockstepRank};
 
 use super::{ClassLayout, ClassOrder, ClassSize};
 
@@ -144,6 +145,12 @@ impl ClassPart {
         let first = self.rank * part;
         Some(StepPart { first, places: part, turns: turns.saturating_sub(first).min(part) })
     }
+}
+
+/// How many positions each step of classes has, a rank's part if the spec is that of one. Nothing if its steps have no classes.
+pub fn step_positions(spec: &LedgerSpec) -> Option<NonZeroU64> {
+    let places = spec.classes.as_ref()?.places.iter().max()?;
+    NonZeroU64::new(u64::from(*places) / ranks_of(spec.lockstep.as_ref()).1)
 }
 
 /// The number of a rank, and how many there are.

@@ -5,6 +5,8 @@ use forebay_ring::{BatchId, NO_RING};
 
 use super::*;
 
+mod steps;
+
 const CLAIMS: [Claim; 2] = [Claim::new(7, 0, 3), Claim::new(9, 4, 1)];
 const ONE: ConsumerId = ConsumerId(1);
 const TWO: ConsumerId = ConsumerId(2);

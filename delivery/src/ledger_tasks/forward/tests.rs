@@ -11,8 +11,9 @@ use forebay_ring::Claim;
 
 use super::*;
 use crate::consumers::{Inbox, InboxMessage, inbox};
+use crate::lease_range::LeaseRange;
 use crate::outcomes::OutcomeSender;
-use crate::receipt::{group_receipt, receipt, seen};
+use crate::receipt::{group_receipt, receipt};
 
 /// A ledger of twenty records in leases of ten, with the first one out.
 struct Story {
@@ -63,7 +64,9 @@ impl Story {
 
     fn seen(&self, lease: u64, range: std::ops::Range<u64>, batch: u64) {
         let claim = Claim::new(lease, range.start, u32::try_from(range.end - range.start).unwrap());
-        self.outcomes.send(DeliveryOutcome::Seen { items: vec![seen(&claim)], batch }).unwrap();
+        self.outcomes
+            .send(DeliveryOutcome::Seen { items: vec![LeaseRange::of(&claim, RecordSum::default()).seen()], batch })
+            .unwrap();
     }
 
     /// What the ring's thread is told of what was reported until now.

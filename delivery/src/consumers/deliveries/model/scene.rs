@@ -17,6 +17,7 @@ use crate::ledger_client::LedgerClient;
 use crate::ledger_tasks;
 use crate::outcomes::OutcomeSender;
 use crate::settings::{DeliverySettings, GroupPolicy};
+use crate::step_length::StepLength;
 
 /// Records, which are all of one epoch.
 pub(super) const RECORDS: u64 = 40;
@@ -142,6 +143,9 @@ impl Deliveries {
         end_timeout: Duration,
         settings: DeliverySettings,
     ) -> Self {
-        Self::new(EpochTerms { first: 0, count: epochs, end_timeout }, DeliveryRules { settings, in_order: false })
+        Self::new(
+            EpochTerms { first: 0, count: epochs, end_timeout },
+            DeliveryRules { settings, in_order: false, steps: StepLength::default() },
+        )
     }
 }
