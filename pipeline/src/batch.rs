@@ -15,6 +15,7 @@ mod look;
 pub(crate) mod order;
 pub(crate) mod outlet;
 mod parts;
+mod returned_steps;
 pub(crate) mod slots;
 pub(crate) mod stage_slots;
 mod suspects;
@@ -40,7 +41,6 @@ use batcher::{Action, Batcher};
 use form::Form;
 use last_leases::LastLeases;
 use look::ToldWait;
-use outlet::part;
 pub(crate) use parts::BatchParts;
 use suspects::StageSuspects;
 
@@ -135,16 +135,18 @@ impl BatchStage {
     /// Takes what the readers have.
     fn take(&mut self) -> TakenRead<Read> {
         let floor = self.parts.floor();
-        let Self { batcher, parts: BatchParts { slots, prefetch, .. }, .. } = self;
+        let Self { batcher, parts: BatchParts { slots, prefetch, outlet, .. }, .. } = self;
         slots.completed(floor);
-        prefetch.take(floor + 1, |position| !batcher.needs_slot(position) || slots.can_take(position.in_epoch(), floor))
+        prefetch.take(floor + 1, |position| {
+            !batcher.needs_slot(position) || slots.can_take(position.in_epoch(), floor) || outlet.returns(position)
+        })
     }
 
     fn record(&mut self, position: Position, read: Read) {
         if !self.admits(&position) {
             return;
         }
-        self.note_lease(&position);
+        self.last_leases.note(position.epoch, position.lease, || self.parts.floor());
         self.suspects.note(&position, || self.parts.floor());
         if !self.has_batch(&position) {
             self.batcher.drop_position(position);
@@ -307,18 +309,13 @@ impl BatchStage {
         (locator, reason)
     }
 
-    /// Notes the lease of a position.
-    fn note_lease(&mut self, position: &Position) {
-        self.last_leases.note(position.epoch, position.lease, || self.parts.floor());
-    }
-
     /// Leaves out what cannot fill a batch any more, read or not: what `drop` leaves out at the end of an epoch is not waited
     /// for. Answers whether there was something.
     fn leave_out(&mut self) -> bool {
         let left_out = self.parts.prefetch.leave_rest(self.parts.floor() + 1, |epoch| self.batcher.spare(epoch));
         let is_some = !left_out.is_empty();
         for position in left_out {
-            self.note_lease(&position);
+            self.last_leases.note(position.epoch, position.lease, || self.parts.floor());
             self.batcher.drop_position(position);
         }
         is_some
@@ -350,15 +347,16 @@ impl BatchStage {
         let positions = self.batcher.withdraw(batch, !self.parts.shares_tails);
         tracing::debug!(stream = self.parts.outlet.stream, batch, "a batch of a later epoch gives way");
         self.parts.slots.gave_way(batch);
-        self.parts.outlet.give_back(positions.iter().map(part));
+        self.parts.outlet.give_back(positions);
         self.perform();
     }
 
     /// Whether a position may be in a batch now. If not, it is given back.
     fn admits(&mut self, position: &Position) -> bool {
-        let admitted = self.parts.slots.admits(position.in_epoch());
+        let BatchParts { slots, outlet, .. } = &mut self.parts;
+        let admitted = !outlet.returns(position) && slots.admits(position.in_epoch());
         if !admitted {
-            self.parts.outlet.give_back([part(position)].into_iter());
+            outlet.give_back([*position]);
         }
         admitted
     }
@@ -390,8 +388,8 @@ impl BatchStage {
             }
         }
         self.parts.finish.close(&self.parts.outlet);
-        let made = self.batcher.close().into_iter().chain(self.unplaced).map(|position| part(&position));
-        self.parts.outlet.give_back(made.chain(self.parts.prefetch.close()));
+        let made = self.batcher.close().into_iter().chain(self.unplaced).map(|position| position.part());
+        self.parts.outlet.close(made.chain(self.parts.prefetch.close()));
         for slot in self.parts.slots.slots.close_all() {
             self.parts.outlet.hand_over(Handover::Unused(slot));
         }

@@ -153,7 +153,8 @@ fn whole(lease: &Lease) -> ReturnedRange {
     ReturnedRange { lease: lease.id, range, cause: Cause::Unseen.into() }
 }
 
-fn span(plan: &Plan, lease: &Lease) -> Span {
+/// A lease as it is read.
+pub(crate) fn span(plan: &Plan, lease: &Lease) -> Span {
     let epoch = lease.epoch;
     let order = plan.epoch(epoch);
     let bare = order.bare_in(&(lease.start..lease.end));

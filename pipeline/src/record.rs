@@ -32,10 +32,18 @@ pub struct Position {
     pub suspect: bool,
 }
 
+/// A part of a lease: its id, the first offset, and the end.
+pub(crate) type LeasePart = (u64, u64, u64);
+
 impl Position {
     /// The record, with its repeat.
     pub fn turn(&self) -> Turn {
         Turn::new(self.record, self.repeat)
+    }
+
+    /// The part of its lease that it is.
+    pub(crate) fn part(&self) -> LeasePart {
+        (self.lease, self.offset, self.offset + 1)
     }
 
     /// Where it is in its epoch's order.

@@ -6,19 +6,19 @@ use std::fmt;
 use forebay_delivery::{DeliveryOutcome, Handover, OutcomeSender, SettledEpoch};
 use forebay_proto::v1::{Cause, LeasedRange, Range, ReturnedRange};
 
-use crate::record::{BadRecord, Position};
-
-/// A part of a lease: its id, the first offset, and the end.
-pub(crate) type LeasePart = (u64, u64, u64);
+use crate::batch::returned_steps::ReturnedSteps;
+use crate::record::{BadRecord, LeasePart, Position};
 
 /// Where the stage's results go.
 pub(crate) struct Outlet {
     /// Name of the stream, for messages.
-    pub stream: String,
+    pub(super) stream: String,
     /// Where batches go.
-    pub output: Box<dyn Fn(Handover) + Send>,
+    output: Box<dyn Fn(Handover) + Send>,
     /// What became of records without a trainer.
-    pub outcomes: OutcomeSender,
+    outcomes: OutcomeSender,
+    /// What is given back of steps of classes.
+    returned_steps: ReturnedSteps,
 }
 
 impl fmt::Debug for Outlet {
@@ -28,6 +28,17 @@ impl fmt::Debug for Outlet {
 }
 
 impl Outlet {
+    /// Of a stream with this name. Batches go to `output`, and what became of records without a trainer to `outcomes`. Steps of
+    /// classes have `step` positions.
+    pub(crate) fn new(
+        stream: String,
+        output: Box<dyn Fn(Handover) + Send>,
+        outcomes: OutcomeSender,
+        step: Option<u64>,
+    ) -> Self {
+        Self { stream, output, outcomes, returned_steps: ReturnedSteps::new(step) }
+    }
+
     /// Hands something over to the ring's thread.
     pub(super) fn hand_over(&self, made: Handover) {
         (self.output)(made);
@@ -42,7 +53,10 @@ impl Outlet {
     /// Tells the ring, and then the ledger, of a bad record: it may be the last one of its epoch.
     pub(super) fn tell_bad(&self, bad: BadRecord) {
         self.tell_ring_of(&bad);
-        self.tell(DeliveryOutcome::Bad(bad.into()));
+        // A bad record of a step of a class is told with its step.
+        if !self.returned_steps.are_of_classes() {
+            self.tell(DeliveryOutcome::Bad(bad.into()));
+        }
     }
 
     /// Tells the ring alone of a bad record. If places never shift, the ledger hears of it with its batch's receipts.
@@ -54,12 +68,31 @@ impl Outlet {
     /// Tells the ledger that this daemon has no batch of an epoch in the making, and which positions fill no batch.
     pub(super) fn settled(&self, epoch: u64, last_lease: u64, tail: &[Position]) {
         let range = |(lease, start, end)| LeasedRange { lease, range: Some(Range { start, end }) };
-        let tail = joined(tail.iter().map(part)).into_iter().map(range).collect();
+        let tail = joined(tail.iter().map(Position::part)).into_iter().map(range).collect();
         self.tell(DeliveryOutcome::Settled(SettledEpoch { epoch, last_lease, tail }));
     }
 
-    /// Gives parts of leases back: no trainer has seen them.
-    pub(super) fn give_back(&self, parts: impl Iterator<Item = LeasePart>) {
+    /// Whether the step of a position is being given back. Then the position is to go with it.
+    pub(super) fn returns(&self, position: &Position) -> bool {
+        self.returned_steps.has_step_of(position)
+    }
+
+    /// Gives positions back, each with the rest of its step.
+    pub(super) fn give_back(&mut self, positions: impl IntoIterator<Item = Position>) {
+        let parts = self.returned_steps.take(positions);
+        self.give_parts_back(parts.into_iter());
+    }
+
+    /// Gives all that is left back: the stage ends.
+    pub(super) fn close(&mut self, rest: impl Iterator<Item = LeasePart>) {
+        let mut parts: Vec<LeasePart> = self.returned_steps.close().into_iter().chain(rest).collect();
+        // A step may have been taken in part.
+        parts.sort_unstable();
+        self.give_parts_back(parts.into_iter());
+    }
+
+    /// No trainer has seen them.
+    fn give_parts_back(&self, parts: impl Iterator<Item = LeasePart>) {
         let back = |(lease, start, end)| ReturnedRange {
             lease,
             range: Some(Range { start, end }),
@@ -70,11 +103,6 @@ impl Outlet {
             self.tell(DeliveryOutcome::Returned(ranges));
         }
     }
-}
-
-/// The part of its lease that one position is.
-pub(super) fn part(position: &Position) -> LeasePart {
-    (position.lease, position.offset, position.offset + 1)
 }
 
 /// Parts of leases, with neighbours put together.

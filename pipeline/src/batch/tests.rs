@@ -4,6 +4,7 @@ mod failures;
 mod left_out;
 mod mixes;
 mod shards;
+mod steps;
 mod way;
 
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::thread;
 use crossbeam_channel as channel;
 use forebay_delivery::{BatchReceipts, FinishedBatch};
 use forebay_pixels::{Annotated, Fault, Limits, Mixing, Origin, Recipe};
-use forebay_plan::{Batching, LastBatchPolicy, Plan};
+use forebay_plan::{Batching, CLASS_PERMUTATION, ClassTable, LastBatchPolicy, Leftovers, OrderTable, Plan};
 use forebay_proto::v1::{AckItem, LedgerSpec, Progress, Range, ReturnedRange, StaticShard};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, SlotMut, View};
 use forebay_sources::Source;
@@ -67,6 +68,7 @@ impl Painter {
 }
 
 struct Bench {
+    plan: Arc<Plan>,
     prefetch: Arc<Prefetch>,
     free: channel::Sender<SlotMut>,
     gave_way: channel::Sender<u64>,
@@ -87,6 +89,8 @@ struct Setup {
     on_error: OnError,
     policy: LastBatchPolicy,
     shard: Option<StaticShard>,
+    /// Steps of classes with 4 and with 2 places, unshuffled.
+    classes: Option<Arc<ClassTable>>,
     slots: u32,
     read_timeout: Duration,
     mixing: Option<Mixing>,
@@ -100,6 +104,7 @@ impl Setup {
             on_error: OnError::Skip,
             policy: LastBatchPolicy::Partial,
             shard: None,
+            classes: None,
             slots: 3,
             read_timeout: Duration::from_secs(60),
             mixing: None,
@@ -128,10 +133,13 @@ impl Setup {
         let spec = LedgerSpec {
             fingerprint: vec![0; 32],
             records: source.len(),
-            permutation: 1,
+            permutation: if self.classes.is_some() { CLASS_PERMUTATION } else { 1 },
             shard: self.shard,
+            classes: self.classes.as_ref().map(|table| table.order(&[4, 2], Leftovers::Repeat, &[], "")),
             ..LedgerSpec::default()
         };
+        let plan = Arc::new(Plan::with_table(&spec, self.classes.map(OrderTable::Classes)).unwrap());
+        let is_fixed = self.shard.is_some() || plan.classes().is_some();
         let gates: Gates = Arc::new(self.gates);
         let make: MakeDecode = Arc::new(move || {
             let painter = Painter { gates: Arc::clone(&gates) };
@@ -140,14 +148,14 @@ impl Setup {
         let ((outbox, output), (outcomes, told)) = (channel::unbounded(), mpsc::unbounded_channel());
         let progress = watch::Sender::new(Progress::default());
         let batching = Batching { batch_size: 4, policy: self.policy, pad_last_batch: true };
-        let dynamic = self.shard.is_none().then_some(self.policy);
+        let dynamic = (!is_fixed).then_some(self.policy);
         let bounds = (Limits::default(), &Arc::new(Budget::new(1)));
         let pool = Arc::new(Pool::start(2, None, &make, bounds, GpuLanes::default()).unwrap());
         let recipe = Recipe::training(8).unwrap();
         let mixer = self.mixing.map(|mixing| mixes::mixer(Arc::clone(&pool), mixing));
         let pictures = StreamPictures::of(Arc::new(recipe.clone()));
         let parts = BatchParts {
-            order: RecordOrder::new(source, Arc::new(Plan::new(&spec).unwrap()), self.shard.map(|_| batching)),
+            order: RecordOrder::new(source, Arc::clone(&plan), is_fixed.then_some(batching)),
             prefetch: Arc::clone(&prefetch),
             patience: Patience::new(Duration::from_secs(60)),
             shares_tails: false,
@@ -164,20 +172,14 @@ impl Setup {
                 meter: Arc::new(Meter::new("batch")),
             },
             progress: progress.subscribe(),
-            outlet: Outlet {
-                stream: "test".into(),
-                outcomes,
-                // A test that has seen enough does not listen any more, and none listens to what is said once a second.
-                output: Box::new(move |made| {
-                    _ = matches!(made, Handover::Waits(_) | Handover::Bad { .. }) || outbox.send(made).is_ok();
-                }),
-            },
+            outlet: Outlet::new("test".into(), hears(outbox), outcomes, plan.positions_of_step()),
         };
         let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };
         let (stop, stopped) = channel::bounded(0);
         let stage = BatchStage::new(parts, Batcher::new(rules).numbered_from(100));
         let stage = thread::spawn(move || stage.run(&stopped));
         Bench {
+            plan,
             prefetch,
             free,
             gave_way,
@@ -191,6 +193,13 @@ impl Setup {
             lease: 0,
         }
     }
+}
+
+/// A test that has seen enough does not listen any more, and none listens to what is said once a second.
+fn hears(outbox: channel::Sender<Handover>) -> Box<dyn Fn(Handover) + Send> {
+    Box::new(move |made| {
+        _ = matches!(made, Handover::Waits(_) | Handover::Bad { .. }) || outbox.send(made).is_ok();
+    })
 }
 
 /// Slots with other bytes than those of a batch, and the rights to them.

@@ -285,7 +285,8 @@ impl Stages {
                 (upload::overtaking(inlet, output), Some(upload))
             }
         };
-        let fixed = self.identity.part.is_some().then(|| batching(settings));
+        let (is_part, step) = (self.identity.part.is_some(), dataset.plan().positions_of_step());
+        let fixed = (is_part || step.is_some()).then(|| batching(settings));
         let shares_tails = fixed.is_none() && ledger.has_others();
         let mixer = self.mixer();
         // Pictures are mixed in the host, and then copied to the GPU.
@@ -298,7 +299,7 @@ impl Stages {
             prefetch: Arc::clone(&prefetch),
             patience: Patience::new(settings.storage_timeout),
             shares_tails,
-            slots: StageSlots::new(slots, fixed.is_some()),
+            slots: StageSlots::new(slots, is_part),
             decoding: Decoding::new(
                 Arc::clone(&self.pool),
                 self.pictures(),
@@ -312,7 +313,7 @@ impl Stages {
                 meter: Arc::clone(&self.meters.batch),
             },
             progress: ledger.updates().progress(),
-            outlet: Outlet { stream: self.identity.to_string(), output, outcomes: delivery.outcomes() },
+            outlet: Outlet::new(self.identity.to_string(), output, delivery.outcomes(), step),
         };
         let (stop, stopped) = channel::bounded(0);
         let batcher = Batcher::new(self.rules(fixed.is_none()))
