@@ -8,7 +8,7 @@ use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, monoton
 use forebay_ledger_client::Handle;
 use forebay_plan::{CLASS_PERMUTATION, ClassTable, Leftovers, OrderTable, Plan, Verdict as Judgement, audit};
 use forebay_proto::Turn;
-use forebay_proto::v1::{AckRequest, Lease, LedgerSpec, OpenRequest};
+use forebay_proto::v1::{AckRequest, GroupShare, Lease, LedgerSpec, MissedBatches, OpenRequest};
 use forebay_ring::{Bulk, ResumedClaim};
 use proptest::prelude::*;
 
@@ -219,5 +219,53 @@ proptest! {
             let bad = all.iter().filter(|record| run.bad.contains(record)).count() as u64;
             assert_eq!((audit.sums.quarantined.count, audit.sums.delivered.count), (bad, all.len() as u64 - bad));
         });
+    }
+}
+
+/// Two groups, of which one has consumed the first two steps: a whole one, and one with a bad record or only with copies.
+async fn of_groups(bad: Vec<u64>) -> (Vec<u64>, Vec<MissedBatches>) {
+    // Class 0 has 8 records in one step, and class 1 one of 3 places with 2 records.
+    let mut run = Run::begin([vec![0; 8], vec![1; 2]].concat(), Leftovers::Repeat, bad).unwrap();
+    let ledger = run.daemon().await;
+    let [fast, slow] = ["fast", "slow"].map(|name| GroupKey { name: name.into(), ..GroupKey::default() });
+    for group in [&fast, &slow] {
+        let began = vec![group.name.clone()];
+        ledger.ack(AckRequest { began, ..AckRequest::default() }).await.unwrap();
+    }
+    let lease = ledger.acquire(1, 0).await.unwrap().leases[0];
+    let mut table = Claims::of_steps(ledger.opened().steps);
+    let mut shares = Vec::new();
+    for step in 0..2 {
+        let (claims, bad) = run.batch(&lease, step);
+        let of_batch: Vec<Claim> = claims.iter().map(|(claim, _)| *claim).collect();
+        table.published(step, BatchClaims { bad, ..entry(0, &of_batch) });
+        let sums = sums(&claims);
+        assert_eq!(table.sums(ONE, Some(&fast), &whole(step, &sums), &sums), Receipts::Whole);
+        let receipts = table.consumed_by(&fast, step);
+        assert_eq!(receipts.len(), 1, "a group has consumed a step, and not its parts");
+        shares.extend(
+            receipts.into_iter().map(|receipt| GroupShare { receipt: Some(receipt), waiting: vec![slow.name.clone()] }),
+        );
+    }
+    ledger.ack(AckRequest { shares, ..AckRequest::default() }).await.unwrap();
+    drop(ledger);
+    let ledger = run.daemon().await;
+    let missing = vec![slow.name.clone()];
+    let missed = ledger.ack(AckRequest { missing, ..AckRequest::default() }).await.unwrap().missed;
+    let again = ledger.acquire(4, 0).await.unwrap().leases;
+    (again.iter().flat_map(|lease| lease.start / STEP..lease.end / STEP).collect(), missed)
+}
+
+#[test]
+fn rule_62_a_step_that_one_group_has_consumed_is_missed_by_the_other_unless_a_record_of_it_is_bad() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (again, missed) = runtime.block_on(of_groups(Vec::new()));
+    assert_eq!(again, [0_u64; 0], "copies are no records: both steps count");
+    assert_eq!(missed.iter().map(|missed| missed.records).sum::<u64>(), 10);
+    // One record of each class is bad in turn.
+    for (bad, records) in [(3, 2), (9, 8)] {
+        let (again, missed) = runtime.block_on(of_groups(vec![bad]));
+        assert_eq!(again.len(), 1, "all groups get it again");
+        assert_eq!(missed.iter().map(|missed| missed.records).sum::<u64>(), records);
     }
 }
