@@ -264,12 +264,16 @@ impl Delivery {
         let notice = missed::notice(settings.groups, &membership, &resumed_claims);
         let party = Party::of(settings.groups, &membership);
         let key = party.key(peer.shown_pid(), incarnation ^ id.0);
-        let (adopted, refusal) = match self.attendance.enter(id, &peer, party) {
+        let entered = match self.ledger.opened().steps.refusal(&self.terms.stream, protocol) {
+            Some(reason) => Some((text_code::PROTOCOL, reason)),
+            None => self.attendance.enter(id, &peer, party).map(|reason| (text_code::BUSY, reason)),
+        };
+        let (adopted, refusal) = match entered {
             None => match welcome(&self.ledger, &self.presence, (id, number), &resumed_claims, key.as_ref()).await {
                 Ok(adopted) => (adopted, None),
                 Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),
             },
-            Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
+            Some(refusal) => (Vec::new(), Some(refusal)),
         };
         let info = info(self.ledger.progress().floor);
         let arrival =

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 
 use forebay_plan::step_positions;
 use forebay_proto::v1::{AckItem, LedgerSpec, TakeSnapshotRequest};
+use forebay_ring::FIRST_WITH_SIZES;
 
 use crate::lease_range::LeaseRange;
 
@@ -16,6 +17,16 @@ impl StepLength {
     /// That of a ledger.
     pub(crate) fn of(spec: Option<&LedgerSpec>) -> Self {
         Self(spec.and_then(step_positions))
+    }
+
+    /// Why a trainer that speaks this version of the protocol cannot read the stream: its batches have pictures of sizes of their
+    /// own, which the version has no word for.
+    pub(crate) fn refusal(self, stream: &str, protocol: u32) -> Option<String> {
+        self.0.filter(|_| protocol < FIRST_WITH_SIZES)?;
+        Some(format!(
+            "the batches of stream {stream:?} have pictures of different sizes, which version {protocol} of the protocol cannot say; \
+             upgrade Forebay on the trainer's side to one that speaks version {FIRST_WITH_SIZES}"
+        ))
     }
 
     /// Puts the ranges of each step together. Each lease begins with a step. Ranges that are not next to each other stay apart, and

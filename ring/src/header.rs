@@ -6,7 +6,7 @@ use forebay_columns::{MAX_COLUMNS, Schema, SchemaError};
 
 use crate::{
     layout::{Dtype, Geometry, Layout, SLOTS_OFFSET, Shape, ShapeError},
-    protocol::{PROTOCOL, Versions},
+    protocol::{LAYOUT_PROTOCOL, OLDEST_PROTOCOL, Versions},
     slot_columns::ColumnEntry,
 };
 
@@ -123,7 +123,8 @@ impl Header {
         if raw.magic != MAGIC {
             return Err(HeaderError::Magic);
         }
-        if !Versions::OURS.contains(raw.protocol) {
+        let known = Versions { oldest: OLDEST_PROTOCOL, newest: LAYOUT_PROTOCOL };
+        if !known.contains(raw.protocol) {
             return Err(HeaderError::Protocol { theirs: raw.protocol });
         }
         let dtype = Dtype::from_wire(raw.dtype)
@@ -191,7 +192,7 @@ impl Header {
         let shape = geometry.shape();
         RawHeader {
             magic: MAGIC,
-            protocol: PROTOCOL,
+            protocol: LAYOUT_PROTOCOL,
             ring: self.ring,
             incarnation: self.incarnation,
             slots: geometry.slots(),

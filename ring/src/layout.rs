@@ -137,6 +137,14 @@ impl Layout {
     }
 }
 
+impl Shape {
+    /// Bytes of one picture, if that is a number at all.
+    pub(crate) fn place_len(&self) -> Option<usize> {
+        let parts = [self.height, self.width, self.channels];
+        parts.into_iter().try_fold(self.dtype.size(), |product, part| product.checked_mul(part as usize))
+    }
+}
+
 impl Geometry {
     /// Lays out a ring of `slots` slots.
     pub fn try_new(shape: Shape, slots: u32) -> Result<Self, ShapeError> {
@@ -166,9 +174,7 @@ impl Geometry {
 
     fn lay_out(shape: Shape, slots: u32, columns: Schema, rooms: &[Room]) -> Option<Self> {
         let batch = shape.batch as usize;
-        let place_len = [shape.height, shape.width, shape.channels]
-            .into_iter()
-            .try_fold(shape.dtype.size(), |product, part| product.checked_mul(part as usize))?;
+        let place_len = shape.place_len()?;
         let after =
             |start: usize, item: usize| start.checked_add(batch.checked_mul(item)?)?.checked_next_multiple_of(PAGE);
         let labels = after(0, place_len)?;
@@ -258,11 +264,14 @@ impl Geometry {
         start + bytes.start..start + bytes.end
     }
 
-    /// The pixels of one place.
-    pub fn place(&self, slot: u32, place: u32) -> Range<usize> {
-        assert!(place < self.shape.batch, "place {place} of a batch of {}", self.shape.batch);
-        let start = self.images(slot).start + place as usize * self.place_len;
-        start..start + self.place_len
+    /// The pixels of one place of a batch with pictures of the ring's size, or of a size of their own.
+    pub fn place(&self, slot: u32, place: u32, of: Option<Shape>) -> Range<usize> {
+        let shape = of.unwrap_or(self.shape);
+        assert!(place < shape.batch, "place {place} of a batch of {}", shape.batch);
+        let (images, len) = (self.images(slot), shape.place_len().unwrap_or(0));
+        let start = images.start + place as usize * len;
+        assert!(start + len <= images.end, "place {place} of pictures that do not fit into the slot");
+        start..start + len
     }
 
     /// Of one place, in a column of masks or views: the byte of its validity, and its values.
@@ -308,7 +317,7 @@ mod tests {
             assert!(tensors[4].end <= whole.end);
         }
         assert_eq!(geometry.slot(2).end, geometry.total_len());
-        assert_eq!(geometry.place(1, 4).end, geometry.images(1).end);
+        assert_eq!(geometry.place(1, 4, None).end, geometry.images(1).end);
     }
 
     #[test]

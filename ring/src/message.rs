@@ -132,8 +132,11 @@ pub struct Offer {
     pub claims: u32,
     /// How often the batch was offered before.
     pub redelivered: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Height of its pictures; 0 if they have the size that the ring's header says. With a size of their own, the slot's images are
+    /// those of the `shown` places alone, without a gap.
+    pub height: u16,
+    /// Width of its pictures; 0 if they have the size that the ring's header says.
+    pub width: u16,
     /// `CLOCK_BOOTTIME` nanosecond after which the batch may not be handed out; `u64::MAX` for never.
     pub deadline: u64,
     /// `CLOCK_MONOTONIC` nanosecond at which the batch was ready.

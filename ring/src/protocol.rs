@@ -4,9 +4,13 @@
 use std::fmt;
 
 /// The newest version of the messages and of the ring's layout that this program speaks.
-pub const PROTOCOL: u32 = 14;
+pub const PROTOCOL: u32 = 15;
 /// The oldest version that this program speaks.
 pub const OLDEST_PROTOCOL: u32 = 14;
+/// The first version whose OFFER says how large the pictures of a batch are.
+pub const FIRST_WITH_SIZES: u32 = 15;
+/// The version of the ring's layout, which later versions of the messages may share.
+pub const LAYOUT_PROTOCOL: u32 = 14;
 /// The first version whose ATTACH says which is the oldest version that the trainer speaks.
 pub(crate) const FIRST_WITH_OLDEST: u32 = 14;
 /// Kinds of messages from here on say nothing that a trainer must know: one that does not know such a kind skips it.
@@ -79,6 +83,14 @@ mod tests {
         assert_eq!(release(15).shared_with(release(16)), Some(15));
         assert_eq!(release(17).shared_with(release(15)), None);
         assert!(release(15).are_before(release(17)) && !release(15).are_before(release(16)));
+    }
+
+    #[test]
+    fn the_ring_s_layout_is_one_that_every_version_of_the_messages_reads() {
+        assert_eq!((Versions::OURS.to_string(), LAYOUT_PROTOCOL), ("versions 14 to 15".to_owned(), OLDEST_PROTOCOL));
+        assert!(
+            Versions::OURS.contains(FIRST_WITH_SIZES) && !Versions::one(OLDEST_PROTOCOL).contains(FIRST_WITH_SIZES)
+        );
     }
 
     #[test]

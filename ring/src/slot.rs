@@ -11,7 +11,12 @@ use std::{ops::Range, sync::Arc};
 use bytemuck::Pod;
 use forebay_columns::ColumnMut;
 
-use crate::{layout::Geometry, message::Claim, region_inner::RegionInner};
+use crate::{
+    layout::{Geometry, Shape},
+    message::Claim,
+    picture_size::{NoRoomForSize, PictureSize},
+    region_inner::RegionInner,
+};
 
 /// The exclusive right to write in one slot.
 #[derive(Debug)]
@@ -71,6 +76,8 @@ pub enum JoinError {
 struct Right {
     region: Arc<RegionInner>,
     slot: u32,
+    /// The size of the batch's pictures and its shape, if they are not those of the ring.
+    sized: Option<(PictureSize, Shape)>,
 }
 
 impl SlotMut {
@@ -81,7 +88,8 @@ impl SlotMut {
         if !region.take(slot) {
             return Err(SlotError::Busy(slot));
         }
-        Ok(Self { frame: SlotFrame { right: Arc::new(Right { region: Arc::clone(region), slot }) } })
+        let right = Right { region: Arc::clone(region), slot, sized: None };
+        Ok(Self { frame: SlotFrame { right: Arc::new(right) } })
     }
 
     /// Number of the ring.
@@ -97,6 +105,25 @@ impl SlotMut {
     /// The layout of the ring's memory.
     pub fn geometry(&self) -> &Geometry {
         self.frame.right.region.geometry()
+    }
+
+    /// Gives the next batch pictures of a size of their own, and only so many places. They are in the slot without a gap.
+    ///
+    /// # Errors
+    /// They do not fit. The slot stays as it was.
+    ///
+    /// # Panics
+    /// Never: the right is whole, so no place of it is elsewhere.
+    pub fn set_size(&mut self, size: PictureSize, places: u32) -> Result<(), NoRoomForSize> {
+        let shape = self.geometry().sized(size, places)?;
+        let right = Arc::get_mut(&mut self.frame.right).expect("a whole right has no parts");
+        right.sized = Some((size, shape));
+        Ok(())
+    }
+
+    /// The size of the batch's pictures, if it is not that of the ring.
+    pub fn size(&self) -> Option<PictureSize> {
+        self.frame.right.sized.map(|(size, _)| size)
     }
 
     /// Labels, records, mask and claims, to read or write.
@@ -123,14 +150,14 @@ impl SlotMut {
     /// # Panics
     /// When a batch has no such place; so do the others.
     pub fn place(&self, place: u32) -> &[u8] {
-        let range = self.geometry().place(self.index(), place);
+        let range = self.frame.right.place(place);
         // SAFETY: the right is whole, so no PlaceMut writes these bytes while `self` is borrowed.
         unsafe { self.frame.right.bytes(range) }
     }
 
     /// The pixels of one place, to write.
     pub fn place_mut(&mut self, place: u32) -> &mut [u8] {
-        let range = self.geometry().place(self.index(), place);
+        let range = self.frame.right.place(place);
         // SAFETY: the right is whole and borrowed exclusively.
         unsafe { self.frame.right.bytes_mut(range) }
     }
@@ -138,7 +165,7 @@ impl SlotMut {
     /// Splits into one right per place, in order, and the rest.
     pub fn split(self) -> (SlotFrame, Vec<PlaceMut>) {
         let right = &self.frame.right;
-        let places = (0..self.geometry().shape().batch).map(|place| PlaceMut { right: Arc::clone(right), place });
+        let places = (0..right.places()).map(|place| PlaceMut { right: Arc::clone(right), place });
         let places = places.collect();
         (self.frame, places)
     }
@@ -199,7 +226,7 @@ impl SlotFrame {
             return Err(JoinError::Foreign { slot, place: place.place });
         }
         // A place cannot be made twice, so the right number of this right's places is all of them.
-        let expected = self.right.region.geometry().batch();
+        let expected = self.right.places() as usize;
         if places.len() != expected {
             return Err(JoinError::Missing { slot, found: places.len(), expected });
         }
@@ -261,7 +288,7 @@ impl PlaceMut {
             unsafe { self.right.bytes_mut(values) }
         });
         // SAFETY: as above; the pixels overlap no column.
-        let pixels = unsafe { self.right.bytes_mut(geometry.place(slot, self.place)) };
+        let pixels = unsafe { self.right.bytes_mut(self.right.place(self.place)) };
         (pixels, values)
     }
 
@@ -274,13 +301,23 @@ impl PlaceMut {
 impl AsMut<[u8]> for PlaceMut {
     /// The pixels, to write.
     fn as_mut(&mut self) -> &mut [u8] {
-        let range = self.right.region.geometry().place(self.right.slot, self.place);
+        let range = self.right.place(self.place);
         // SAFETY: a place's right is made once per split, is not cloned, and is borrowed exclusively.
         unsafe { self.right.bytes_mut(range) }
     }
 }
 
 impl Right {
+    /// How many places the batch has.
+    fn places(&self) -> u32 {
+        self.sized.map_or_else(|| self.region.geometry().shape(), |(_, shape)| shape).batch
+    }
+
+    /// Where the pixels of a place are.
+    fn place(&self, place: u32) -> Range<usize> {
+        self.region.geometry().place(self.slot, place, self.sized.map(|(_, shape)| shape))
+    }
+
     /// # Safety
     /// Nothing writes these bytes while the result lives. The range comes from the geometry of the region.
     unsafe fn bytes(&self, range: Range<usize>) -> &[u8] {

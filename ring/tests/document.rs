@@ -4,8 +4,8 @@ use std::mem::offset_of;
 
 use forebay_columns::ElementType;
 use forebay_ring::{
-    Ack, Attach, Call, Claim, ClaimSum, ColumnEntry, Dtype, Geometry, Header, Held, Layout, MessageKind, Missed,
-    NewRing, Number, Offer, PROTOCOL, Pixels, Release, ResumedClaim, Shape, Text, Welcome,
+    Ack, Attach, Call, Claim, ClaimSum, ColumnEntry, Dtype, Geometry, Header, Held, LAYOUT_PROTOCOL, Layout,
+    MessageKind, Missed, NewRing, Number, Offer, PROTOCOL, Pixels, Release, ResumedClaim, Shape, Text, Welcome,
 };
 
 const PAGE: &str = include_str!("../../docs/ring.md");
@@ -47,7 +47,7 @@ fn tables_of_messages_have_every_field_at_its_offset() {
         fields!(Attach: kind protocol oldest flags name shard_id num_shards incarnation devices group join pid trainer credits reserved),
         fields!(ColumnEntry: name objects element depth dims room validity offsets values),
         fields!(Welcome: kind protocol incarnation consumer credits ring pixels),
-        fields!(Offer: kind ring seq generation epoch slot shown valid claims redelivered reserved deadline ready),
+        fields!(Offer: kind ring seq generation epoch slot shown valid claims redelivered height width deadline ready),
         fields!(Ack: kind slot seq generation first count last ring freed more),
         fields!(ClaimSum: high low),
         fields!(Release: kind slot seq generation returned ring),
@@ -111,7 +111,7 @@ fn table_of_the_header_is_what_is_written() {
     let offset = |tensor: std::ops::Range<usize>| tensor.start - start;
     let expected = [
         ("magic", usize::try_from(u64::from_le_bytes(*b"FOREBAY\n")).unwrap()),
-        ("protocol", PROTOCOL as usize),
+        ("protocol", LAYOUT_PROTOCOL as usize),
         ("ring", 4),
         ("incarnation", 0xABCD),
         ("slots", 5),
@@ -132,7 +132,8 @@ fn table_of_the_header_is_what_is_written() {
         ("columns", 0),
         ("len", Header::LEN),
     ];
-    assert!(PAGE.contains(&format!("| protocol | version, {PROTOCOL} |")));
+    assert!(PAGE.contains(&format!("| protocol | version, {LAYOUT_PROTOCOL} |")));
+    assert!(PAGE.contains(&format!("The newest version is\n{PROTOCOL}.")));
     let table = table("### Header");
     assert_eq!(table.last().map(|(_, at, len)| at + len), Some(Header::LEN));
     for ((name, at, len), (expected_name, expected)) in table.into_iter().zip(expected) {

@@ -116,7 +116,7 @@ fn rule_25_a_ring_is_writable_only_where_its_seals_and_its_header_both_say_so() 
 fn a_descriptor_of_a_pinnable_ring_can_be_mapped_writable_which_is_why_strangers_get_none() {
     let (region, view) = pinnable();
     let access = ProtFlags::READ | ProtFlags::WRITE;
-    let offset = geometry().place(0, 0).start as u64;
+    let offset = geometry().place(0, 0, None).start as u64;
     // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
     let mapped =
         unsafe { rustix::mm::mmap(std::ptr::null_mut(), 4096, access, MapFlags::SHARED, region.fd().as_fd(), offset) };

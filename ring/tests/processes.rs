@@ -101,7 +101,8 @@ fn a_batch_crosses_to_a_trainer_and_its_receipts_come_back() {
         valid: 2,
         claims: 0,
         redelivered: 0,
-        reserved: 0,
+        height: 0,
+        width: 0,
         deadline: u64::MAX,
         ready: 0,
     };

@@ -1,7 +1,9 @@
 //! The right to write in a slot moves, is split and joined, and is never there twice.
 
 use forebay_columns::{Column, Field, Role, Room, Schema, Table};
-use forebay_ring::{Claim, Dtype, Geometry, JoinError, Layout, Region, RegionError, Shape, SlotError, View};
+use forebay_ring::{
+    Claim, Dtype, Geometry, JoinError, Layout, PictureSize, Region, RegionError, Shape, SlotError, View,
+};
 
 const BATCH: u32 = 4;
 
@@ -187,4 +189,35 @@ fn slots_that_are_not_there_are_refused() {
     let region = region(1);
     assert_eq!(region.slot(1).unwrap_err(), SlotError::NoSlot(1));
     assert!(matches!(region.populate(1), Err(RegionError::NoSlot(1))));
+}
+
+#[test]
+fn rule_64_pictures_of_a_size_of_their_own_are_one_after_the_other_and_the_next_batch_has_the_ring_s_size_again() {
+    let region = region(2);
+    let mut slot = region.slot(0).unwrap();
+    let size = |height, width| PictureSize::of_offer(height, width).unwrap().unwrap();
+    let refused = slot.set_size(size(36, 2), 2).unwrap_err().to_string();
+    assert!(refused.contains("2 pictures of 36 x 2 pixels") && refused.contains("1680 bytes"), "{refused}");
+    assert!(slot.set_size(size(1, 1), BATCH + 1).is_err(), "there are no more places");
+    assert_eq!(slot.size(), None, "it is as it was");
+    slot.set_size(size(14, 3), 3).unwrap();
+    let (frame, mut places) = slot.split();
+    assert_eq!(places.len(), 3);
+    let len = 14 * 3 * 3 * 4;
+    for place in &mut places {
+        let value = u8::try_from(place.place()).unwrap() + 1;
+        assert_eq!(place.as_mut().len(), len);
+        place.as_mut().fill(value);
+    }
+    let slot = frame.join(places).unwrap();
+    assert_eq!((slot.size(), slot.place(2)[0]), (Some(size(14, 3)), 3));
+    drop(slot);
+
+    let view = View::map(region.fd(), 9, 0).unwrap();
+    let shape = view.geometry().sized(size(14, 3), 3).unwrap();
+    let seen = &view.images(0)[..Geometry::images_len(shape)];
+    assert_eq!(seen.chunks(len).map(|place| (place[0], place[len - 1])).collect::<Vec<_>>(), [(1, 1), (2, 2), (3, 3)]);
+    assert!(view.images(0)[seen.len()..].iter().chain(view.images(1)).all(|byte| *byte == 0), "and nothing beyond");
+    let again = region.slot(0).unwrap();
+    assert_eq!((again.size(), again.place(3).len()), (None, view.geometry().place_len()));
 }

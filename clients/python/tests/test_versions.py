@@ -11,7 +11,7 @@ from relay import REFUSED, WELCOME, Relay, speaks
 
 pytestmark = pytest.mark.daemon
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "ring.md"
-PROTOCOL = int(re.search(r"protocol \| version, (\d+)", PAGE.read_text())[1])
+PROTOCOL = int(re.search(r"newest version is\s(\d+)", PAGE.read_text())[1])
 # A message to trainers that a later version may add, and its words.
 LATER = struct.pack("<I", 1024 + 7) + b"what only a later version understands"
 
@@ -51,6 +51,14 @@ def test_a_newer_trainer_reads_in_the_version_that_it_shares_with_the_service(th
     assert REFUSED not in relay.kinds
 
 
+def test_a_trainer_of_the_version_before_reads_in_that_version(through):
+    relay = through(to_daemon=speaks(PROTOCOL - 1, PROTOCOL - 1))
+    with forebay.Loader("stream:train", socket=relay.path) as loader:
+        assert epoch_of(loader) == list(range(8))
+    assert WELCOME in relay.kinds
+    assert REFUSED not in relay.kinds
+
+
 def test_a_newer_service_may_say_what_this_trainer_does_not_know(through):
     relay = through(to_trainer=lambda packet: [LATER, packet])
     with forebay.Loader("stream:train", socket=relay.path) as loader:
@@ -62,7 +70,8 @@ def test_a_wheel_and_a_service_without_a_shared_version_say_both_and_the_wheel_s
     through, pictures, daemon
 ):
     versions = (
-        f"this daemon speaks version {PROTOCOL} of the protocol, the trainer versions {PROTOCOL + 1} to {PROTOCOL + 2}"
+        f"this daemon speaks versions {PROTOCOL - 1} to {PROTOCOL} of the protocol, "
+        f"the trainer versions {PROTOCOL + 1} to {PROTOCOL + 2}"
     )
     relay = through(to_daemon=speaks(PROTOCOL + 2, PROTOCOL + 1))
     with pytest.raises(forebay.AttachError) as refused:
@@ -77,7 +86,7 @@ def test_a_wheel_and_a_service_without_a_shared_version_say_both_and_the_wheel_s
 
 
 def test_a_trainer_that_is_older_than_all_that_the_service_speaks_is_told_to_upgrade(through):
-    relay = through(to_daemon=speaks(PROTOCOL - 1, PROTOCOL - 1))
+    relay = through(to_daemon=speaks(PROTOCOL - 2, PROTOCOL - 2))
     with pytest.raises(forebay.AttachError, match="upgrade Forebay on the trainer's side"):
         forebay.Loader("stream:train", socket=relay.path)
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_columns::Schema;
-use forebay_ring::{ColumnView, Offer, Shape};
+use forebay_ring::{ColumnView, Geometry, Offer, Shape};
 
 use crate::error::Broken;
 use crate::hands::Hands;
@@ -42,11 +42,13 @@ struct Lent {
     ticket: HoldTicket,
     ring: Arc<Ring>,
     slot: u32,
+    /// The ring's, unless the batch has pictures of a size of their own.
+    shape: Shape,
 }
 
 impl Batch {
-    pub(crate) fn new(hands: &Arc<Hands>, ticket: HoldTicket, ring: Arc<Ring>, offer: Offer) -> Self {
-        let lent = Arc::new(Lent { hands: Arc::clone(hands), ticket, ring, slot: offer.slot });
+    pub(crate) fn new(hands: &Arc<Hands>, ticket: HoldTicket, ring: Arc<Ring>, offer: Offer, shape: Shape) -> Self {
+        let lent = Arc::new(Lent { hands: Arc::clone(hands), ticket, ring, slot: offer.slot, shape });
         let decision = Decision { hands: Arc::clone(hands), ticket, seq: offer.seq };
         Self { offer, keep: Keep { lent }, decision }
     }
@@ -89,7 +91,7 @@ impl Batch {
         self.offer.valid as usize
     }
 
-    /// Shape, type and axis order of the images.
+    /// Shape, type and axis order of the images. Where steps have buckets, a batch has the places and the size of its own one.
     pub fn shape(&self) -> Shape {
         self.keep.shape()
     }
@@ -161,28 +163,36 @@ impl Batch {
 impl Keep {
     /// See [`Batch::shape`].
     pub fn shape(&self) -> Shape {
-        self.lent.ring.view.geometry().shape()
+        self.lent.shape
     }
 
     /// See [`Batch::images`].
     pub fn images(&self) -> &[u8] {
         // The slot's own room for them is the daemon's until they are in the GPU.
-        if self.lent.ring.is_in_gpu() { &[] } else { self.lent.ring.view.images(self.lent.slot) }
+        if self.lent.ring.is_in_gpu() {
+            return &[];
+        }
+        &self.lent.ring.view.images(self.lent.slot)[..Geometry::images_len(self.lent.shape)]
     }
 
     /// See [`Batch::labels`].
     pub fn labels(&self) -> &[i64] {
-        self.lent.ring.view.labels(self.lent.slot)
+        self.places(self.lent.ring.view.labels(self.lent.slot))
     }
 
     /// See [`Batch::records`].
     pub fn records(&self) -> &[i64] {
-        self.lent.ring.view.records(self.lent.slot)
+        self.places(self.lent.ring.view.records(self.lent.slot))
     }
 
     /// See [`Batch::mask`].
     pub fn mask(&self) -> &[u8] {
-        self.lent.ring.view.mask(self.lent.slot)
+        self.places(self.lent.ring.view.mask(self.lent.slot))
+    }
+
+    /// What is in the places of the batch, of all those of the slot.
+    fn places<'a, T>(&self, of_slot: &'a [T]) -> &'a [T] {
+        &of_slot[..self.lent.shape.batch as usize]
     }
 
     /// See [`Batch::columns`].

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, BadRecord, Cause, GroupKey, GroupReceipt, LeasedRange, ReturnedRange};
-use forebay_ring::{Ack, Adopted, Claim, ClaimSum, ConsumerId, HeldBatch};
+use forebay_ring::{Ack, Adopted, Claim, ClaimSum, ConsumerId, HeldBatch, PictureSize};
 
 use super::held_claim::{HeldClaim, ResumedBatch};
 use crate::handover::FinishedBatch;
@@ -32,6 +32,8 @@ pub(super) struct BatchClaims {
     pub(super) shown: u32,
     /// Places that are the epoch's own records.
     pub(super) valid: u32,
+    /// Height and width of its pictures, if they have a size of their own.
+    pub(super) size: Option<PictureSize>,
     /// When it was ready.
     pub(super) ready: u64,
     /// In the order of the sums in its receipts.
@@ -223,7 +225,8 @@ impl BatchClaims {
     pub(super) fn new(ready: &mut FinishedBatch) -> Self {
         let FinishedBatch { epoch, shown, valid, time, .. } = *ready;
         let bad = std::mem::take(&mut ready.bad);
-        Self { shown, valid, ready: time, bad, ..Self::of(epoch, &std::mem::take(&mut ready.claims)) }
+        let size = ready.slot.size();
+        Self { shown, valid, size, ready: time, bad, ..Self::of(epoch, &std::mem::take(&mut ready.claims)) }
     }
 
     /// Of the daemon's own claims.
@@ -232,6 +235,7 @@ impl BatchClaims {
             epoch,
             shown: 0,
             valid: 0,
+            size: None,
             ready: 0,
             claims: claims.iter().copied().map(HeldClaim::Leased).collect(),
             bad: Vec::new(),

@@ -120,3 +120,11 @@ fn rule_62_a_state_counts_whole_steps_that_a_trainer_has_in_hand_and_names_what_
     assert_eq!(bare.collect::<Vec<_>>(), [(5, 7, 8), (5, 9, 12)]);
     assert_eq!(StepLength::default().consumed(items.clone()).consumed, items, "where steps have no classes");
 }
+
+#[test]
+fn rule_64_a_trainer_whose_protocol_has_no_sizes_is_refused_with_the_version_that_has_them() {
+    let said = steps().refusal("train", FIRST_WITH_SIZES - 1).unwrap();
+    assert!(said.contains("stream \"train\"") && said.contains("version 14") && said.contains("version 15"), "{said}");
+    assert_eq!(steps().refusal("train", FIRST_WITH_SIZES), None);
+    assert_eq!(StepLength::default().refusal("train", FIRST_WITH_SIZES - 1), None, "its batches have one size");
+}

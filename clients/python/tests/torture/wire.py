@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 # What docs/ring.md describes: the version, and for each kind of message who sends it.
 DOCUMENT = (Path(__file__).resolve().parents[4] / "docs" / "ring.md").read_text()
-PROTOCOL = int(re.search(r"protocol \| version, (\d+)", DOCUMENT)[1])
+PROTOCOL = int(re.search(r"newest version is\s(\d+)", DOCUMENT)[1])
 SENDERS = {int(kind): sender for kind, sender in re.findall(r"(?m)^\| (\d+) \| [A-Z_]+ \| ([a-z ]+) \|", DOCUMENT)}
 # Kinds of messages.
 ATTACH, WELCOME, OFFER, ACK, RELEASE, CREDIT = 1, 2, 4, 5, 6, 7

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_ring::{Message, Offer, Socket, View};
+use forebay_ring::{Message, Offer, PictureSize, Socket, View};
 
 use crate::batch::Batch;
 use crate::error::Broken;
@@ -98,13 +98,19 @@ impl Batches {
         if !fits {
             return Err(Broken::Protocol(format!("the offer of batch {} does not fit its ring: {offer:?}", offer.seq)));
         }
+        let no_room = |why: String| Broken::Protocol(format!("the offer of batch {} is wrong: {why}", offer.seq));
+        let size = PictureSize::of_offer(offer.height, offer.width).map_err(|error| no_room(error.to_string()))?;
+        let shape = match size {
+            None => geometry.shape(),
+            Some(size) => geometry.sized(size, offer.shown).map_err(|error| no_room(error.to_string()))?,
+        };
         let claims = &view.claims(offer.slot)[..offer.claims as usize];
         let repeats = geometry.columns().schema().repeats();
         let repeats = repeats.map(|column| bytemuck::cast_slice(view.column(offer.slot, column).values()));
         let (records, mask) = (view.records(offer.slot), view.mask(offer.slot));
         let receipt = Receipt::read(&offer, claims, records, repeats, mask)?;
         let ticket = self.hands.take(offer, receipt);
-        Ok(Batch::new(&self.hands, ticket, Arc::clone(ring), offer))
+        Ok(Batch::new(&self.hands, ticket, Arc::clone(ring), offer, shape))
     }
 
     /// The caller never got this batch: its offer waits again.

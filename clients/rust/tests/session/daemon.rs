@@ -6,6 +6,7 @@
 
 mod attach;
 mod calls;
+mod plan;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::fd::{AsFd, OwnedFd};
@@ -17,25 +18,11 @@ use std::thread::JoinHandle;
 use forebay_proto::{RecordSum, v1};
 use forebay_ring::{
     Action, BatchId, Claim, ConsumerId, Dtype, Exchange, Geometry, HeldBatch, Layout, Listener, Message, MessageKind,
-    Number, Offer, PACKET_LEN, Pixels, Received, Region, ResumedClaim, Sent, Shape, SlotId, Socket, packet,
+    Number, Offer, PACKET_LEN, PictureSize, Received, Region, ResumedClaim, Sent, Shape, SlotId, Socket, packet,
 };
 use parking_lot::Mutex;
 
-/// What the daemon serves.
-#[derive(Clone, Debug)]
-pub(crate) struct Plan {
-    pub(crate) records: u64,
-    pub(crate) batch: u32,
-    pub(crate) epochs: u64,
-    pub(crate) slots: u32,
-    pub(crate) deadline: u64,
-    pub(crate) refuse: Option<(u32, &'static str)>,
-    /// Whether a trainer may end an epoch, because there is no other one.
-    pub(crate) alone: bool,
-    pub(crate) answers: bool,
-    /// Where it says that the ring's pixels stand.
-    pub(crate) pixels: Pixels,
-}
+pub(crate) use plan::Plan;
 
 /// What it saw, over all its incarnations.
 #[derive(Debug, Default)]
@@ -93,25 +80,6 @@ struct Server {
     adopted: HashMap<(ConsumerId, u64), (u64, u64)>,
     done: BTreeMap<u64, BTreeSet<u64>>,
     seq: u64,
-}
-
-impl Plan {
-    pub(crate) fn new(records: u64, batch: u32, epochs: u64) -> Self {
-        let (slots, deadline, refuse, pixels) = (6, u64::MAX, None, Pixels::HOST);
-        Self { records, batch, epochs, slots, deadline, refuse, alone: true, answers: true, pixels }
-    }
-
-    fn firsts(&self) -> impl Iterator<Item = u64> + use<> {
-        (0..self.records).step_by(self.batch as usize)
-    }
-
-    fn todo(&self) -> BTreeSet<(u64, u64)> {
-        (0..self.epochs).flat_map(|epoch| self.firsts().map(move |first| (epoch, first))).collect()
-    }
-
-    fn span(&self, first: u64) -> std::ops::Range<u64> {
-        first..(first + u64::from(self.batch)).min(self.records)
-    }
 }
 
 impl Daemon {
@@ -282,7 +250,13 @@ impl Server {
             let Some(id) = self.exchange.claim() else { return };
             let span = self.plan.span(first);
             let mut slot = self.region.slot(id.slot).unwrap();
-            for place in 0..self.plan.batch {
+            let (height, width) = self.plan.size(first);
+            let mut places = self.plan.batch;
+            if let Some(size) = PictureSize::of_offer(height, width).unwrap() {
+                places = u32::try_from(span.end - span.start).unwrap();
+                slot.set_size(size, places).unwrap();
+            }
+            for place in 0..places {
                 let record = (first + u64::from(place)).min(self.plan.records - 1);
                 slot.place_mut(place).fill(record.to_le_bytes()[0]);
                 let own = span.contains(&(first + u64::from(place)));
@@ -319,6 +293,7 @@ impl Server {
                 let (_, first) = self.published[&batch.seq];
                 let span = self.plan.span(first);
                 let valid = u32::try_from(span.end - span.start).unwrap();
+                let (height, width) = self.plan.lie.unwrap_or_else(|| self.plan.size(first));
                 let offer = Offer {
                     kind: MessageKind::Offer as u32,
                     ring: slot.ring,
@@ -330,7 +305,8 @@ impl Server {
                     valid,
                     claims: 1,
                     redelivered,
-                    reserved: 0,
+                    height,
+                    width,
                     deadline: self.plan.deadline,
                     ready: 0,
                 };

@@ -7,6 +7,7 @@ mod daemon;
 mod death;
 mod put_back;
 mod reader;
+mod sizes;
 mod waiting;
 
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 //! batches.
 
 use forebay_proto::v1::{Cause, ReturnedRange};
-use forebay_ring::{Action, ConsumerId, MessageKind, Offer};
+use forebay_ring::{Action, ConsumerId, MessageKind, Offer, PictureSize};
 
 use crate::consumers::claims::Claims;
 use crate::outcomes::{BatchReceipts, DeliveryOutcome};
@@ -29,6 +29,7 @@ pub(super) fn effect(action: Action, claims: &mut Claims, ending: bool, deadline
     Some(match action {
         Action::Offer { consumer, slot, batch, generation, redelivered } => {
             let known = claims.get(batch.seq)?;
+            let (height, width) = known.size.map_or((0, 0), PictureSize::sides);
             let offer = Offer {
                 kind: MessageKind::Offer as u32,
                 ring: slot.ring,
@@ -40,7 +41,8 @@ pub(super) fn effect(action: Action, claims: &mut Claims, ending: bool, deadline
                 valid: known.valid,
                 claims: known.len(),
                 redelivered,
-                reserved: 0,
+                height,
+                width,
                 deadline,
                 ready: known.ready,
             };
