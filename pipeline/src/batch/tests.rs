@@ -91,6 +91,8 @@ struct Setup {
     shard: Option<StaticShard>,
     /// Steps of classes with 4 and with 2 places, unshuffled.
     classes: Option<Arc<ClassTable>>,
+    /// One trainer reads it, and gets its batches in their order.
+    in_order: bool,
     slots: u32,
     read_timeout: Duration,
     mixing: Option<Mixing>,
@@ -105,6 +107,7 @@ impl Setup {
             policy: LastBatchPolicy::Partial,
             shard: None,
             classes: None,
+            in_order: false,
             slots: 3,
             read_timeout: Duration::from_secs(60),
             mixing: None,
@@ -159,7 +162,7 @@ impl Setup {
             prefetch: Arc::clone(&prefetch),
             patience: Patience::new(Duration::from_secs(60)),
             shares_tails: false,
-            slots: StageSlots::new(Slots::new((slots.clone(), given), None, None), self.shard.is_some()),
+            slots: StageSlots::new(Slots::new((slots.clone(), given), None, None), self.in_order),
             decoding: Decoding::new(pool, pictures, 0, Arc::default()),
             finish: Finish {
                 mixer,

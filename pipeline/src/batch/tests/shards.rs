@@ -6,6 +6,7 @@ use super::*;
 fn shard(policy: LastBatchPolicy) -> Bench {
     let mut setup = Setup::new(MemorySource::new(9));
     setup.shard = Some(StaticShard { shard_id: 0, num_shards: 2, stick_to_shard: false });
+    setup.in_order = true;
     (setup.policy, setup.slots) = (policy, 1);
     setup.start()
 }

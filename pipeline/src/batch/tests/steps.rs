@@ -2,6 +2,7 @@
 
 use forebay_proto::v1::{Cause, Lease};
 
+use super::way::of;
 use super::*;
 use crate::lease;
 
@@ -19,13 +20,6 @@ impl Bench {
         self.lease += 1;
         let lease = Lease { id: self.lease, epoch, start: steps.start * 4, end: steps.end * 4, ..Lease::default() };
         self.prefetch.lease(lease::span(&self.plan, &lease));
-    }
-
-    fn gives_back(&mut self) -> Vec<(u64, u64, u64)> {
-        match self.outcomes.blocking_recv().unwrap() {
-            DeliveryOutcome::Returned(ranges) => ranges.iter().map(part_of).collect(),
-            other => panic!("{other:?}"),
-        }
     }
 }
 
@@ -100,16 +94,14 @@ fn rule_62_a_step_that_gives_way_when_a_part_of_it_has_come_goes_back_whole() {
     assert_eq!((first.epoch, first.valid), (0, 1));
     // Two records of the first step of epoch 1 come, and no more.
     bench.lease_steps(1, 0..1);
-    while bench.prefetch.meter().waits().items < 3 {
-        thread::yield_now();
-    }
+    bench.has_taken(3);
     bench.lease_steps(0, 2..4);
     let second = bench.ready();
     assert_eq!((second.epoch, second.claims[0]), (0, Claim::new(3, 0, 2)));
     let third = bench.ready();
     assert_eq!((third.epoch, third.claims[0]), (0, Claim::new(3, 4, 2)), "it has the slot of the step of epoch 1");
     drop(shut);
-    assert_eq!(bench.gives_back(), [(2, 0, 4)]);
+    assert_eq!(bench.returns(), (2, 0, 4));
     bench.give(first);
     bench.give(second);
     bench.give(third);
@@ -120,15 +112,41 @@ fn rule_62_a_step_that_gives_way_when_a_part_of_it_has_come_goes_back_whole() {
 }
 
 #[test]
+fn rule_62_a_rank_gives_back_whole_steps_behind_one_that_gave_way_until_it_comes_again() {
+    let mut setup = setup(30);
+    (setup.in_order, setup.slots) = (true, 4);
+    let mut bench = setup.start();
+    bench.lease_steps(0, 0..1);
+    bench.prefetch.drained(1);
+    let first = bench.ready();
+    bench.lease_steps(1, 0..4);
+    let (kept, gives_way) = (bench.ready(), bench.ready());
+    assert_eq!([&first, &kept, &gives_way].map(of), [(100, 0), (101, 1), (102, 1)]);
+    bench.lease_steps(0, 1..3);
+    assert_eq!(of(&bench.asks()), (103, 0));
+    bench.drops(gives_way);
+    let third = bench.ready();
+    assert_eq!((of(&third), third.claims.clone()), ((104, 0), vec![Claim::new(3, 4, 2), Claim::bare(3, 6, 2)]));
+    // Two steps behind it are read, position by position.
+    assert_eq!([bench.returns(), bench.returns()], [(2, 8, 12), (2, 12, 16)]);
+    bench.lease_steps(1, 1..3);
+    bench.give(first);
+    bench.give(third);
+    let again = bench.ready();
+    assert_eq!((of(&again), again.claims.clone()), ((105, 1), vec![Claim::new(4, 0, 1), Claim::bare(4, 1, 3)]));
+    bench.give(again);
+    let next = bench.ready();
+    assert_eq!((of(&next), next.claims.clone()), ((106, 1), vec![Claim::new(4, 4, 2), Claim::bare(4, 6, 2)]));
+}
+
+#[test]
 fn rule_62_a_stage_that_ends_within_a_step_gives_the_whole_step_back() {
     let mut setup = setup(30);
     setup.memory_source = Arc::new(MemorySource::new(30).without(&[0]));
     let shut = setup.memory_source.shut(2);
     let mut bench = setup.start();
     bench.lease_steps(0, 0..3);
-    while bench.prefetch.meter().waits().items < 2 {
-        thread::yield_now();
-    }
+    bench.has_taken(2);
     let stop = std::mem::replace(&mut bench.stop, channel::bounded(0).0);
     drop(stop);
     let (_, _, outcomes) = bench.stop();

@@ -6,14 +6,14 @@ use super::*;
 
 impl Bench {
     /// Waits until the stage has taken so many records.
-    fn has_taken(&self, records: u64) {
+    pub(super) fn has_taken(&self, records: u64) {
         while self.prefetch.meter().waits().items < records {
             thread::yield_now();
         }
     }
 
     /// The stage asks for a slot for epoch 0, while a batch of it is being made or behind that.
-    fn asks(&self) -> FinishedBatch {
+    pub(super) fn asks(&self) -> FinishedBatch {
         let (mut asked, mut ready) = (false, None);
         while ready.is_none() || !asked {
             match self.output.recv().unwrap() {
@@ -26,7 +26,7 @@ impl Bench {
     }
 
     /// What the stage gives back next: lease, first offset and end.
-    fn returns(&mut self) -> (u64, u64, u64) {
+    pub(super) fn returns(&mut self) -> (u64, u64, u64) {
         match self.outcomes.blocking_recv().unwrap() {
             DeliveryOutcome::Returned(ranges) => {
                 let [ReturnedRange { lease, range: Some(range), cause }] = ranges[..] else { panic!("{ranges:?}") };
@@ -38,13 +38,13 @@ impl Bench {
     }
 
     /// The ring drops a batch that is ready.
-    fn drops(&self, ready: FinishedBatch) {
+    pub(super) fn drops(&self, ready: FinishedBatch) {
         self.gave_way.send(ready.seq).unwrap();
         self.give(ready);
     }
 }
 
-fn of(ready: &FinishedBatch) -> (u64, u64) {
+pub(super) fn of(ready: &FinishedBatch) -> (u64, u64) {
     (ready.seq, ready.epoch)
 }
 
@@ -80,6 +80,7 @@ fn rule_11_a_position_that_comes_back_late_gets_the_slot_of_the_youngest_later_b
 fn rule_11_a_shard_gives_back_what_is_behind_a_batch_that_gave_way_until_it_comes_again() {
     let mut setup = Setup::new(MemorySource::new(40));
     setup.shard = Some(StaticShard { shard_id: 0, num_shards: 2, stick_to_shard: true });
+    setup.in_order = true;
     setup.slots = 4;
     let mut bench = setup.start();
     bench.lease(0, 0, 4);
