@@ -4,6 +4,7 @@ use forebay_columns::{Column, Field, Role, Room, Schema, Table};
 use forebay_ring::{
     Claim, Dtype, Geometry, JoinError, Layout, PictureSize, Region, RegionError, Shape, SlotError, View,
 };
+use proptest::prelude::*;
 
 const BATCH: u32 = 4;
 
@@ -220,4 +221,48 @@ fn rule_64_pictures_of_a_size_of_their_own_are_one_after_the_other_and_the_next_
     assert!(view.images(0)[seen.len()..].iter().chain(view.images(1)).all(|byte| *byte == 0), "and nothing beyond");
     let again = region.slot(0).unwrap();
     assert_eq!((again.size(), again.place(3).len()), (None, view.geometry().place_len()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Batches of any sizes, one after the other in the same slots. What is written of one changes no byte of another slot, and none
+    /// of its own slot's labels.
+    #[test]
+    fn rule_64_batches_of_any_size_in_one_slot_after_another_are_read_as_they_were_written(
+        batches in prop::collection::vec((0..2_u32, 0..12_u16, 0..12_u16, 0..BATCH + 2), 1..24),
+    ) {
+        let region = region(2);
+        let view = View::map(region.fd(), 9, 0).unwrap();
+        let mut right: [Vec<u8>; 2] = [vec![], vec![]];
+        for (number, (index, height, width, places)) in batches.into_iter().enumerate() {
+            let mut slot = region.slot(index).unwrap();
+            slot.frame().labels().fill(i64::try_from(number).unwrap());
+            let (mut count, mut shape) = (BATCH, view.geometry().shape());
+            if let Ok(Some(size)) = PictureSize::of_offer(height, width) {
+                let room = view.geometry().sized(size, places);
+                prop_assert_eq!(slot.set_size(size, places).is_ok(), room.is_ok());
+                if let Ok(sized) = room {
+                    (count, shape) = (places, sized);
+                }
+            }
+            let (frame, mut all) = slot.split();
+            prop_assert_eq!(all.len(), count as usize);
+            let byte = |place: u32, at: usize| (number * 31 + place as usize * 7 + at * 3).to_le_bytes()[0];
+            let mut written = Vec::new();
+            for place in &mut all {
+                let number = place.place();
+                let pixels = place.as_mut();
+                (0..).zip(&mut *pixels).for_each(|(at, pixel)| *pixel = byte(number, at));
+                written.extend_from_slice(pixels);
+            }
+            drop(frame.join(all).unwrap());
+            prop_assert_eq!(written.len(), Geometry::images_len(shape));
+            right[index as usize] = written;
+            for (index, right) in (0..).zip(&right) {
+                prop_assert_eq!(&view.images(index)[..right.len()], &right[..]);
+            }
+            prop_assert_eq!(view.labels(index), [i64::try_from(number).unwrap(); BATCH as usize]);
+        }
+    }
 }
