@@ -11,7 +11,7 @@ use crate::targets::Targets;
 /// # Errors
 /// One cannot be a column.
 pub(crate) fn with_declared(targets: Targets, recipe: &Recipe) -> Result<Targets, StepError> {
-    let mut columns = recipe.python().flat_map(|(_, python)| python.columns.iter().map(move |each| (python, each)));
+    let mut columns = recipe.python().flat_map(|python| python.columns.iter().map(move |each| (python, each)));
     columns.try_fold(targets, |targets, (python, (name, declared))| {
         let column =
             |problem: String| StepError::Column { function: python.function.clone(), column: name.clone(), problem };

@@ -285,8 +285,9 @@ fn work(work_queue: &WorkQueue, make: &MakeDecode, memory: &Arc<Budget>, meter: 
         let is_decoded_here = matches!(order.content, Input::File(_)) && made.is_none();
         // Without an outcome, a place would hold its batch and the epoch forever. So a decoder's panic is an outcome too.
         // The decoder is then made again, so that no broken state is reused.
-        let aside = pictures.steps.as_ref().zip(stepping.as_mut()).map(|(steps, stepping)| steps.place(stepping));
-        let outcome = match caught(|| maker.make(order, aside, place)) {
+        let steps = pictures.steps.as_ref().zip(stepping.as_mut());
+        let beginning = steps.map(|(steps, stepping)| steps.begin(stepping, *draw));
+        let outcome = match caught(|| maker.make(order, beginning, place)) {
             Ok(outcome) => outcome,
             Err(panic) => {
                 maker = PictureMaker::new(make, *work_queue.limits(), memory);

@@ -32,6 +32,7 @@ mod samples;
 mod seek;
 pub mod settings;
 mod step_columns;
+mod step_lists;
 mod stream;
 mod targets;
 mod thread_class;

@@ -22,6 +22,7 @@ use crate::follow::{self, FollowSettings, NotFollowed};
 use crate::mosaic::{MosaicContent, MosaicReads};
 use crate::record::{EpochTurn, FailedRead, Input};
 use crate::settings::{CacheKind, DecodeSettings, StreamSettings};
+use crate::step_lists::StepLists;
 use crate::targets::{Targets, UnknownColumn};
 
 /// One view of a record.
@@ -113,7 +114,7 @@ pub fn replay(
     };
     let views = &settings.views.iter().map(bound).collect::<Result<Vec<_>, NoBoxes>>()?;
     let draw = Draw { seed: *seed, epoch, record: turn.key() };
-    let mut steps = steps(source, settings, recipe, readers)?;
+    let mut steps = steps(source, settings, (recipe, views), readers)?;
     let further = views.iter().map(|view| (view.name.as_str(), &view.recipe, draw.of_view(&view.name)));
     let each: Vec<(&str, &Recipe, Draw)> = std::iter::once(("images", recipe, draw)).chain(further).collect();
     let made = each.iter().map(|&(name, recipe, _)| ReplayedView {
@@ -131,8 +132,11 @@ pub fn replay(
     for (out, view) in out.iter_mut().zip(further) {
         *out = &mut view.bytes;
     }
-    let mut aside = steps.as_ref().map(|steps| vec![0; steps.first().place_len()]);
-    let decoded = steps.as_ref().map_or(recipe, ReplayedSteps::first);
+    let (mut decoded, mut begun, mut awaiting) = (recipe, views.clone(), Vec::new());
+    let mut first = first.bytes.as_mut_slice();
+    if let Some(steps) = &steps {
+        (decoded, first) = steps.begin(draw, &mut awaiting).replace((decoded, first), (&mut begun, &mut out));
+    }
     let masks = Masks { of_source: source.masks().len(), ..Masks::default() };
     let picture = Picture {
         input: masks.picture(Input::File(content.own())),
@@ -142,13 +146,14 @@ pub fn replay(
         recipe: decoded,
         record,
         draw,
-        out: aside.as_mut().unwrap_or(&mut first.bytes),
-        further: FurtherViews { views, out: &mut out[..views.len()] },
+        out: first,
+        further: FurtherViews { views: &begun, out: &mut out[..views.len()] },
     };
     let bad = |cause: String| ReplayError::Picture { locator: locator(record), cause };
     let origin = lane(picture).map_err(|fault| bad(fault.to_string()))?;
-    if let Some((steps, pixels)) = steps.as_mut().zip(aside) {
-        let played = steps.play((origin, pixels), (record, draw, turn.repeat()), &mut lane, &mut made[0].bytes);
+    if let Some(steps) = &mut steps {
+        let mut out: Vec<&mut [u8]> = made.iter_mut().map(|view| view.bytes.as_mut_slice()).collect();
+        let played = steps.play((origin, awaiting), (record, draw, turn.repeat()), &mut lane, &mut out);
         played.map_err(|words| bad(words.trim_end_matches('.').to_owned()))?;
     }
     if let Some(mosaics) = mosaics.as_deref() {
@@ -163,14 +168,15 @@ pub fn replay(
     Ok(made)
 }
 
-/// What calls the functions in Python of a recipe, if it has some.
+/// What calls the functions in Python of a recipe and of further views, if they have some.
 fn steps(
     source: &Arc<dyn Source>,
     settings: &StreamSettings,
-    recipe: &Recipe,
+    (recipe, views): (&Recipe, &[View]),
     readers: &ReaderFolders,
 ) -> Result<Option<ReplayedSteps>, ReplayError> {
-    if recipe.python().next().is_none() {
+    let lists = StepLists::new(recipe, views);
+    if lists.is_empty() {
         return Ok(None);
     }
     let StreamSettings { seed, annotated, min_visible, .. } = *settings;
@@ -179,5 +185,6 @@ fn steps(
     follow::can_follow(targets.schema(), recipe)?;
     let targets = with_declared(targets, recipe)?;
     let follow = FollowSettings { recipe: Arc::new(recipe.clone()), seed, annotated, min_visible };
-    Ok(ReplayedSteps::open(recipe, targets.of_steps(follow), &settings.steps, readers)?)
+    let columns = targets.of_steps(follow, &lists);
+    Ok(ReplayedSteps::open(lists, columns, &settings.steps, readers)?)
 }

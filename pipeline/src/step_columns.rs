@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use forebay_columns::{Column, ColumnType, Field, Room, Schema, Value, ValueBuf};
-use forebay_pixels::{Draw, Origin, Output, Plan, PythonStep, Recipe};
+use forebay_pixels::{Draw, Origin, Plan, Recipe};
 use forebay_sources::Source;
 use serde_json::Value as Json;
 use serde_json::json;
 
 use crate::follow::{FollowSettings, Follower, PictureMaps, flip_partners};
 use crate::returned::Returned;
+use crate::step_lists::{StepList, StepLists};
 
 /// The columns of a stream, for its functions.
 #[derive(Clone, Debug)]
@@ -23,23 +24,29 @@ pub(crate) struct StepColumns {
     rooms: Vec<Room>,
     follow: FollowSettings,
     flip: Vec<usize>,
-    /// For each function, all that precedes it. Functions among that are passed over.
-    before: Vec<Recipe>,
+    /// For each function, all that precedes it, and which keypoints change places there. Functions among that are passed over.
+    before: Vec<(Recipe, Vec<usize>)>,
 }
 
 impl StepColumns {
-    /// These columns of a dataset, each with its place in the table, and how it follows the pictures. `forms` has these and those that
-    /// functions declare, with what a record may have.
+    /// These columns of a dataset, each with its place in the table, and how it follows the pictures, for these functions. `forms` has
+    /// them and those that functions declare, with what a record may have.
     pub(crate) fn new(
         source: Arc<dyn Source>,
         columns: Vec<(usize, Option<Follower>)>,
         forms: Vec<(Field, Room)>,
         follow: FollowSettings,
+        lists: &StepLists,
     ) -> Self {
         let (fields, rooms): (Vec<_>, Vec<_>) = forms.into_iter().unzip();
         let schema = Schema::try_new(fields).expect("columns of a schema, each once, are a schema");
         let flip = flip_partners(follow.recipe.flip_pairs());
-        let before = follow.recipe.python().map(|(place, _)| first_part(&follow.recipe, place)).collect();
+        let before = |list: &StepList| {
+            let flip = flip_partners(list.split.recipe().flip_pairs());
+            let before = |step| (list.split.before(step), flip.clone());
+            (0..list.split.steps().len()).map(before).collect::<Vec<_>>()
+        };
+        let before = lists.each().flat_map(before).collect();
         Self { source, schema, columns, rooms, follow, flip, before }
     }
 
@@ -63,18 +70,18 @@ impl StepColumns {
         self.source.label(record)
     }
 
-    /// What a record has in each column where its picture is at the function of this number: its places are those of the picture that the function
-    /// gets.
+    /// What a record has in each column where its picture is at the function of this number: its places are those of the picture that
+    /// the function gets.
     pub(crate) fn at(&self, step: usize, origin: &Origin, (record, draw): (u64, Draw)) -> Vec<ValueBuf> {
         let (table, FollowSettings { annotated, min_visible, .. }) = (self.source.targets(), &self.follow);
         let Ok(row) = usize::try_from(record) else { return Vec::new() };
         let follows = self.columns.iter().any(|(_, follower)| follower.is_some());
-        let maps =
-            follows.then(|| PictureMaps::new(origin, &self.before[step], draw, *annotated, &mut Plan::default()));
+        let (before, flip) = &self.before[step];
+        let maps = follows.then(|| PictureMaps::new(origin, before, draw, *annotated, &mut Plan::default()));
         let value = |&(column, follower): &(usize, Option<Follower>)| {
             let mut value = ValueBuf::default();
             if let Some((follower, maps)) = follower.zip(maps.as_ref()) {
-                follower.copy((table, row), maps, *min_visible, &self.flip, &mut value);
+                follower.copy((table, row), maps, *min_visible, flip, &mut value);
             } else {
                 let of = &table.schema().fields()[column].column_type;
                 value.copy(&table.value(column, row), of, |_| true);
@@ -164,17 +171,17 @@ impl StepColumns {
         Ok(())
     }
 
-    /// Moves what functions have returned to where it is behind the transforms that follow the last one of them.
-    pub(crate) fn carry(&self, returned: &mut Returned, step: &PythonStep, draw: Draw) {
+    /// Moves what functions have returned to where it is behind the transforms that follow the last one of them, whose result has this
+    /// height and width.
+    pub(crate) fn carry(&self, returned: &mut Returned, (height, width): (u32, u32), then: &Recipe, draw: Draw) {
         let fields = self.schema.fields();
         let is_moved = |(field, value): (&Field, &Option<ValueBuf>)| value.is_some() && field.role.follows();
         if !fields.iter().zip(&returned.values).any(is_moved) {
             return;
         }
         let FollowSettings { annotated, min_visible, .. } = self.follow;
-        let (height, width) = step.gives;
         let origin = Origin::plain((width, height));
-        let maps = PictureMaps::new(&origin, &step.then, draw, annotated, &mut Plan::default());
+        let maps = PictureMaps::new(&origin, then, draw, annotated, &mut Plan::default());
         let shown: Vec<Option<Vec<bool>>> = (0..fields.len())
             .map(|number| {
                 let boxes = returned.values[self.schema.deciding_boxes(number)?].as_ref()?;
@@ -189,17 +196,6 @@ impl StepColumns {
             maps.carry(field, &self.flip, &mut moved);
             *value = moved;
         }
-    }
-}
-
-/// The transforms of a recipe up to this place, where pictures have one size.
-fn first_part(recipe: &Recipe, place: usize) -> Recipe {
-    let part = Recipe::new(recipe.transforms()[..place].to_vec(), Output::default());
-    let part = part.and_then(|part| part.with_input(recipe.input())).and_then(|part| part.with_match(recipe.matched()));
-    let part = part.expect("each first part of a recipe that ends at a function is a recipe");
-    match recipe.boxes() {
-        Some(boxes) => part.with_boxes(boxes.clone()),
-        None => part,
     }
 }
 

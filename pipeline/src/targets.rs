@@ -13,6 +13,7 @@ use crate::decode::masks::{self, MaskTarget, Masks};
 use crate::decode::views::Views;
 use crate::follow::{Follow, FollowSettings, Follower};
 use crate::step_columns::StepColumns;
+use crate::step_lists::StepLists;
 
 /// Which columns of a dataset a stream's batches have.
 #[derive(Clone, Debug)]
@@ -223,14 +224,14 @@ impl Targets {
     }
 
     /// What functions in Python get of them, and return.
-    pub(crate) fn of_steps(&self, settings: FollowSettings) -> StepColumns {
+    pub(crate) fn of_steps(&self, settings: FollowSettings, lists: &StepLists) -> StepColumns {
         let table = self.source.targets();
         let columns: Vec<_> = self.columns.iter().map(|&column| (column, Follower::of(table, column))).collect();
         let (fields, rooms) = (table.schema().fields(), self.rooms());
         let of_table = columns.iter().zip(&rooms).map(|((column, _), room)| (fields[*column].clone(), *room));
         let declared = self.declared.iter().map(|&number| (self.schema.fields()[number].clone(), rooms[number]));
         let forms = of_table.chain(declared).collect();
-        StepColumns::new(Arc::clone(&self.source), columns, forms, settings)
+        StepColumns::new(Arc::clone(&self.source), columns, forms, settings, lists)
     }
 
     /// What writes them into batches of pictures that go through this.

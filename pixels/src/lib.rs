@@ -63,6 +63,7 @@ mod record_boxes;
 mod rounds;
 pub mod sample;
 mod scale;
+mod split_recipe;
 mod tiff_tags;
 mod transform;
 mod transform_list;
@@ -108,12 +109,13 @@ pub use output::{Dtype, Layout, Mode, Output};
 pub use picture::{KeptPicture, Picture};
 pub use plan::{Plan, Rect, Step};
 pub use point_map::{MappedBox, PointMap};
-pub use recipe::{PythonStep, Recipe};
+pub use recipe::Recipe;
 pub use recipe_error::RecipeError;
 pub use record_boxes::RecordBoxes;
 pub use rounds::{
     BlendShares, BoxShape, Change, Counted, MovedBy, MovedFrom, NearLines, Round, RoundSource, ValueTable,
 };
+pub use split_recipe::{PythonStep, SplitRecipe};
 pub use transform::shape::Size;
 pub use transform::{
     CenterCrop, Crop, DeclaredColumn, ExpectSize, Lengths, Letterbox, Mosaic, Normalize, PARTNERS, Pad, PadBy, Padding,

@@ -7,24 +7,9 @@ use crate::output::Output;
 use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
 use crate::record_boxes::RecordBoxes;
-use crate::transform::shape::{Shape, Size};
+use crate::transform::shape::Shape;
 use crate::transform::{Normalize, Python, Transform};
 use crate::transform_list::{Input, TransformList};
-
-/// A function in Python of a recipe, and what follows it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PythonStep {
-    /// Its place in the recipe's list.
-    pub place: usize,
-    /// The function.
-    pub python: Python,
-    /// Height and width of the pictures that it gets: packed RGB.
-    pub takes: (u32, u32),
-    /// Height and width of its results.
-    pub gives: (u32, u32),
-    /// What becomes of its results.
-    pub then: Recipe,
-}
 
 /// A checked list of transforms and the forms of its input and output.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,37 +136,16 @@ impl Recipe {
         &self.list
     }
 
-    /// The functions in Python that it has, with their places in the list.
-    pub fn python(&self) -> impl Iterator<Item = (usize, &Python)> {
-        let transforms = self.transforms().iter().enumerate();
-        transforms.filter_map(|(place, transform)| Some((place, transform.as_python()?)))
+    /// A part of a recipe, whose results have this height and width.
+    pub(crate) fn of_part(list: TransformList, (height, width): (u32, u32)) -> Self {
+        Self { list, height, width }
     }
 
-    /// The recipe up to its first function in Python, and each function with the recipe behind it, up to the next one. A recipe
-    /// without functions is its own first part.
-    pub fn split(&self) -> (Self, Vec<PythonStep>) {
-        let places: Vec<usize> = self.python().map(|(place, _)| place).collect();
-        let len = self.transforms().len();
-        let (mut height, mut width) = (0, 0);
-        let mut part = |from: usize, to: usize, before: Shape| {
-            let list = self.list.part(from..to);
-            let shape = list.transforms().iter().fold(before, |shape, transform| transform.shape(shape));
-            if let Shape::Fixed(to_height, to_width) = shape {
-                (height, width) = (to_height, to_width);
-            }
-            Self { list, height, width }
-        };
-        let first = part(0, places.first().copied().unwrap_or(len), Shape::Open);
-        let (mut steps, mut before) = (Vec::new(), (first.height, first.width));
-        for (number, (place, python)) in self.python().enumerate() {
-            let (height, width) = python.output.map_or(before, Size::square);
-            let end = places.get(number + 1).copied().unwrap_or(len);
-            let then = part(place + 1, end, Shape::Fixed(height, width));
-            let after = (then.height, then.width);
-            steps.push(PythonStep { place, python: python.clone(), takes: before, gives: (height, width), then });
-            before = after;
-        }
-        (first, steps)
+    /// The functions in Python that it has, also inside other transforms, in their order.
+    pub fn python(&self) -> impl Iterator<Item = &Python> {
+        let mut found = Vec::new();
+        self.list.each_python(&mut |python, _, _, _| found.push(python));
+        found.into_iter()
     }
 
     /// The plan for a picture that is stored as `width` x `height` pixels, each at least 1, and not turned.

@@ -10,6 +10,7 @@ mod center_crop;
 mod crop;
 mod expect_size;
 mod gray_mode;
+pub(crate) mod leaves;
 mod letterbox;
 mod mosaic;
 mod normalize;
@@ -383,7 +384,6 @@ fn list_problem(transforms: &[Transform]) -> Option<String> {
         let problem = match transform {
             Transform::Normalize(_) => Some("it must be at the end of the whole list".to_owned()),
             Transform::Mosaic(_) => Some("it must be the first of the whole list".to_owned()),
-            Transform::Python(_) => Some("it must be in the list of the stream itself".to_owned()),
             _ => transform.problem(),
         };
         problem.map(|problem| format!("transforms[{number}] ({}): {problem}", transform.name()))

@@ -11,6 +11,7 @@ use crate::output::{Dtype, Mode, Output};
 use crate::plan::Plan;
 use crate::recipe_error::{MAX_TRANSFORMS, RecipeError};
 use crate::record_boxes::RecordBoxes;
+use crate::transform::leaves::Leaf;
 use crate::transform::shape::Shape;
 use crate::transform::{Normalize, Python, Transform};
 
@@ -56,8 +57,17 @@ pub struct TransformList {
     values: Values,
     /// The boxes of the records, for transforms that draw by them.
     boxes: Option<Box<RecordBoxes>>,
-    /// The place of the first transform in the list that this is a part of. Random choices follow it.
+    /// What it is, if it is a part between functions in Python.
+    part: Option<Box<ListPart>>,
+}
+
+/// A part of a list.
+#[derive(Clone, Debug, PartialEq)]
+struct ListPart {
+    /// The place of its first transform in the list. Random choices follow it.
     first_place: usize,
+    /// Which leaves of these transforms it has.
+    leaves: Range<usize>,
 }
 
 impl TransformList {
@@ -88,10 +98,9 @@ impl TransformList {
             transform.check(place)?;
             let of_mode = if output.mode == Mode::L { transform.gray_problem() } else { None };
             let problem = of_mode.or_else(|| transform.mosaic_problem(place, is_mosaic));
-            if let Some(problem) = problem.or_else(|| transform.python_problem(shape, follows_python)) {
+            if let Some(problem) = problem.or_else(|| transform.python_problem(shape, &mut follows_python)) {
                 return Err(RecipeError::Value { place, name: transform.name(), problem });
             }
-            follows_python |= matches!(transform, Transform::Python(_));
             if let Transform::Normalize(found) = transform {
                 if output.dtype == Dtype::Uint8 {
                     return Err(RecipeError::NormalizeNeedsFloat { place });
@@ -102,7 +111,7 @@ impl TransformList {
         }
         let values = Values::new(output, normalize.as_ref().map(|(_, normalize)| normalize));
         let (input, matched) = (Input::default(), Match::default());
-        Ok((Self { transforms, input, matched, output, values, boxes: None, first_place: 0 }, shape))
+        Ok((Self { transforms, input, matched, output, values, boxes: None, part: None }, shape))
     }
 
     /// The same with another input.
@@ -190,28 +199,59 @@ impl TransformList {
         if let Some(boxes) = &self.boxes {
             boxes.place(draw.record, origin, plan);
         }
+        let (mut first, part) = (0, self.part.as_deref());
         for (place, transform) in self.transforms.iter().enumerate() {
-            transform.plan(plan, draw.at(self.first_place + place));
+            if let Some(ListPart { first_place, leaves }) = part {
+                transform.plan_leaves(plan, draw.at(first_place + place), leaves, first);
+                first += transform.leaves();
+            } else {
+                transform.plan(plan, draw.at(place));
+            }
         }
     }
 
-    /// The first function in Python that it has, if it has one.
-    pub(crate) fn python(&self) -> Option<&Python> {
-        self.transforms.iter().find_map(Transform::as_python)
+    /// The first function in Python that it has, if it has one. A part between functions has none that is called.
+    pub fn python(&self) -> Option<&Python> {
+        self.transforms.iter().find_map(Transform::python).filter(|_| self.part.is_none())
     }
 
-    /// The transforms at these places alone, with the random choices that they have here. Only the last part has the form of the
-    /// output; pictures between the parts are packed RGB.
-    pub(crate) fn part(&self, places: Range<usize>) -> Self {
-        let is_last = places.end == self.transforms.len();
+    /// Calls `found` with each function in Python, with its leaf, the shape of its pictures, and whether nothing follows it.
+    pub(crate) fn each_python<'a>(&'a self, found: &mut dyn FnMut(&'a Python, &Leaf, Shape, bool)) {
+        let (mut leaf, mut shape) = (Leaf::default(), Shape::Open);
+        for (place, transform) in self.transforms.iter().enumerate() {
+            leaf.way.push(place);
+            transform.each_python(&mut leaf, (shape, place + 1 == self.transforms.len()), found);
+            leaf.way.pop();
+            shape = transform.shape(shape);
+        }
+    }
+
+    /// Of how many leaves it is.
+    pub(crate) fn leaves(&self) -> usize {
+        self.transforms.iter().map(Transform::leaves).sum()
+    }
+
+    /// These leaves of a whole list alone, with the random choices that they have here. Only the last part has the form of the output; pictures
+    /// between the parts are packed RGB.
+    pub(crate) fn part(&self, leaves: Range<usize>) -> Self {
+        let is_last = leaves.end == self.leaves();
         let output = Output { background: self.output.background, ..Output::default() };
         let (output, values) = if is_last { (self.output, self.values.clone()) } else { (output, Values::Uint8) };
+        let ends = self.transforms.iter().scan(0, |end, transform| {
+            *end += transform.leaves();
+            Some(*end)
+        });
+        let ends: Vec<usize> = ends.collect();
+        let first = ends.partition_point(|end| *end <= leaves.start);
+        let last = ends.partition_point(|end| *end < leaves.end).saturating_add(1).min(ends.len());
+        let places = first..if leaves.is_empty() { first } else { last };
+        let skipped = if first == 0 { 0 } else { ends[first - 1] };
         Self {
-            first_place: self.first_place + places.start,
             transforms: self.transforms[places].to_vec(),
             output,
             values,
             boxes: self.boxes.clone(),
+            part: Some(Box::new(ListPart { first_place: first, leaves: leaves.start - skipped..leaves.end - skipped })),
             ..*self
         }
     }

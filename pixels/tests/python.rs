@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::{
-    Background, CpuDecoder, Draw, Dtype, Fault, KeptPicture, Layout, Limits, Mode, Output, Recipe, RecipeError, sample,
+    Background, CpuDecoder, Draw, Dtype, Fault, KeptPicture, Layout, Limits, Mode, Output, Recipe, RecipeError,
+    SplitRecipe, sample,
 };
 use proptest::prelude::*;
 use serde_json::{Value, from_value, json};
@@ -21,23 +22,29 @@ fn function() -> Value {
 /// Carries the parts out one after the other, as if each function gave back what it gets.
 fn in_parts(recipe: &Recipe, bytes: &[u8], draw: Draw) -> Vec<u8> {
     let (mut decoder, limits) = (CpuDecoder::new(), Limits::default());
-    let (first, steps) = recipe.split();
+    let split = SplitRecipe::new(recipe);
+    let mut next = split.next(0, draw);
+    let first = split.part(0, next);
     let mut out = vec![0; first.place_len()];
-    decoder.decode(bytes, &first, draw, &limits, &mut out).unwrap();
-    for step in steps {
-        let (height, width) = step.gives;
+    decoder.decode(bytes, first, draw, &limits, &mut out).unwrap();
+    while let Some(number) = next {
+        let (height, width) = split.steps()[number].gives;
         let picture = KeptPicture::of_pixels((width, height), out);
-        out = vec![0; step.then.place_len()];
-        decoder.transform(&picture, &step.then, draw, &limits, &mut out).unwrap();
+        next = split.next(number + 1, draw);
+        let then = split.part(number + 1, next);
+        out = vec![0; then.place_len()];
+        decoder.transform(&picture, then, draw, &limits, &mut out).unwrap();
     }
     out
 }
 
 #[test]
-fn a_recipe_without_functions_is_its_own_first_part() {
+fn a_recipe_without_functions_has_one_part() {
     let recipe = Recipe::training(32).unwrap();
-    let (first, steps) = recipe.split();
-    assert!(first == recipe && steps.is_empty() && recipe.python().next().is_none());
+    let split = SplitRecipe::new(&recipe);
+    assert!(split.steps().is_empty() && recipe.python().next().is_none());
+    let draw = Draw { seed: 1, epoch: 2, record: 3 };
+    assert_eq!(split.part(0, split.next(0, draw)).plan(80, 60, draw), recipe.plan(80, 60, draw));
 }
 
 #[test]
@@ -51,13 +58,61 @@ fn a_part_knows_its_sizes_and_only_the_last_one_has_the_form_of_the_output() {
     ]))
     .unwrap();
     assert_eq!(recipe.shape(), (8, 9, 3));
-    let (first, steps) = recipe.split();
+    let split = SplitRecipe::new(&recipe);
+    let (steps, first) = (split.steps(), split.part(0, Some(0)));
     let (output, background) = (Output::default(), FLOAT.background);
     assert_eq!((first.shape(), first.output()), ((20, 20, 3), Output { background, ..output }));
-    let sizes: Vec<_> = steps.iter().map(|step| (step.place, step.takes, step.gives, step.then.shape())).collect();
-    assert_eq!(sizes, [(1, (20, 20), (10, 30), (8, 9, 3)), (3, (8, 9), (8, 9), (8, 9, 3))]);
-    assert_eq!(steps[0].then.output().dtype, Dtype::Uint8);
-    assert_eq!((steps[1].then.output(), steps[1].then.normalize().is_some()), (FLOAT, true));
+    let sizes: Vec<_> = steps.iter().map(|step| (step.takes, step.gives)).collect();
+    assert_eq!(sizes, [((20, 20), (10, 30)), ((8, 9), (8, 9))]);
+    let (between, last) = (split.part(1, Some(1)), split.part(2, None));
+    assert_eq!((between.shape(), between.output().dtype), ((8, 9, 3), Dtype::Uint8));
+    assert_eq!((last.shape(), last.output(), last.normalize().is_some()), ((8, 9, 3), FLOAT, true));
+}
+
+fn named(function: &str) -> Value {
+    json!({ "python": { "function": function } })
+}
+
+#[test]
+fn functions_inside_other_transforms_are_called_by_the_draws_of_these_alone() {
+    let either = json!({ "random_choice": { "transforms": [named("a:b"), { "random_apply": { "transforms": [named("a:c")] } }] } });
+    let list = json!([{ "center_crop": { "size": 8 } }, either, { "random_apply": { "transforms": [named("a:d")], "p": 0.25 } }]);
+    let split = SplitRecipe::new(&recipe(list).unwrap());
+    let names: Vec<_> = split.steps().iter().map(|step| step.python.function.as_str()).collect();
+    assert_eq!(names, ["a:b", "a:c", "a:d"]);
+    assert_eq!(split.steps().iter().map(|step| step.is_last).collect::<Vec<_>>(), [false, false, true]);
+    let called = |record| {
+        let draw = Draw { seed: 5, epoch: 0, record };
+        let called: Vec<_> = (0..3).filter(|&number| split.next(number, draw) == Some(number)).collect();
+        let draws: Vec<_> = (0..3).filter(|&number| split.draws(number, draw).is_some()).collect();
+        assert_eq!(called, draws);
+        // The draws that these transforms would make themselves.
+        let (choice, apply) = (draw.at(1), draw.at(2));
+        let first = choice.below(0, 2) == 0;
+        let second = !first && choice.part(1).unit(0) < 0.5;
+        let expected = [first, second, apply.unit(0) < 0.25];
+        assert_eq!(called, (0..3).filter(|&number| expected[number]).collect::<Vec<_>>());
+        let seeds = [choice.part(0), choice.part(1).part(0), apply.part(0)];
+        assert!(called.iter().all(|&number| split.draws(number, draw) == Some(seeds[number])));
+        called
+    };
+    let all: Vec<_> = (0..400).map(called).collect();
+    for expected in [vec![], vec![0], vec![1], vec![2], vec![0, 2], vec![1, 2]] {
+        assert!(all.contains(&expected), "{expected:?}");
+    }
+}
+
+#[test]
+fn a_function_of_a_choice_at_the_end_of_a_list_is_its_last() {
+    let last = |list: Value| {
+        SplitRecipe::new(&recipe(list).unwrap()).steps().iter().map(|step| step.is_last).collect::<Vec<_>>()
+    };
+    let crop = json!({ "center_crop": { "size": 8 } });
+    let choice = json!({ "random_choice": { "transforms": [function(), function()] } });
+    assert_eq!(last(json!([crop, choice])), [true, true]);
+    let apply = json!({ "random_apply": { "transforms": [choice, function()] } });
+    assert_eq!(last(json!([crop, apply])), [false, false, true]);
+    assert_eq!(last(json!([crop, apply, { "random_invert": {} }])), [false; 3]);
 }
 
 #[test]
@@ -66,8 +121,34 @@ fn a_function_needs_one_size_and_has_its_place_in_the_list_itself() {
         (json!([{ "resize": { "size": 8 } }, function()]), "transform 1 (python): it needs pictures of one size"),
         (json!([function(), { "center_crop": { "size": 8 } }]), "transform 0 (python): it needs pictures of one size"),
         (
-            json!([{ "center_crop": { "size": 8 } }, { "random_apply": { "transforms": [function()] } }]),
-            "it must be in the list of the stream itself",
+            json!([{ "center_crop": { "size": 8 } }, { "random_order": { "transforms": [function()] } }]),
+            "transform 1 (random_order): python cannot be inside it",
+        ),
+        (
+            json!([
+                { "center_crop": { "size": 8 } },
+                { "random_apply": { "transforms": [{ "random_order": { "transforms": [{ "random_apply": { "transforms": [function()] } }] } }] } },
+            ]),
+            "transform 1 (random_apply): transforms[0] (random_order): python cannot be inside it",
+        ),
+        (
+            json!([{ "random_choice": { "transforms": [{ "center_crop": { "size": 8 } }, function()] } }]),
+            "transforms[1] (python): it needs pictures of one size",
+        ),
+        (
+            json!([
+                { "center_crop": { "size": 8 } },
+                { "random_apply": { "transforms": [{ "python": { "function": "a:b", "output": 4 } }] } },
+                function(),
+            ]),
+            "transform 2 (python): it needs pictures of one size",
+        ),
+        (
+            json!([
+                { "center_crop": { "size": 8 } },
+                { "random_apply": { "transforms": [function(), { "random_iou_crop": {} }, { "center_crop": { "size": 8 } }] } },
+            ]),
+            "transforms[1] (random_iou_crop): it cannot follow python",
         ),
         (
             json!([{ "center_crop": { "size": 8 } }, function(), { "random_iou_crop": {} }, { "center_crop": { "size": 8 } }]),
@@ -98,24 +179,46 @@ fn no_decoder_passes_over_a_function() {
     assert_eq!(fault, Fault::Python { function: "steps:augment".to_owned() });
 }
 
+/// Puts something behind each transform whose number is in a list, in others too. Gives the number of the next one.
+fn put_in(list: &[Value], places: &[usize], mut number: usize, each: &Value) -> (Vec<Value>, usize) {
+    let mut made = Vec::new();
+    for transform in list {
+        let mut transform = transform.clone();
+        let inside = transform.as_object_mut().unwrap().values_mut().next().unwrap();
+        if let Some(list) = inside.get("transforms").cloned() {
+            let (put, next) = put_in(list.as_array().unwrap(), places, number, each);
+            (inside["transforms"], number) = (Value::Array(put), next);
+        }
+        made.push(transform);
+        made.extend(places.contains(&number).then(|| each.clone()));
+        number += 1;
+    }
+    (made, number)
+}
+
 proptest! {
     #[test]
     fn parts_behind_each_other_make_what_the_whole_list_makes(
         (seed, record) in (any::<u64>(), any::<u64>()),
         (width, height) in (1_u32..60, 1_u32..60),
-        places in prop::collection::btree_set(1_usize..5, 1..4),
+        places in prop::collection::btree_set(0_usize..9, 1..5),
     ) {
+        let places: Vec<usize> = places.into_iter().collect();
         let list = [
             json!({ "random_resized_crop": { "size": 24 } }),
-            json!({ "color_jitter": { "brightness": 0.4, "hue": 0.1 } }),
+            json!({ "random_apply": { "p": 0.6, "transforms": [
+                { "color_jitter": { "brightness": 0.4, "hue": 0.1 } },
+                { "random_apply": { "transforms": [{ "random_crop": { "size": [24, 24], "padding": 3 } }] } },
+                { "random_vertical_flip": {} },
+            ] } }),
             json!({ "random_crop": { "size": [16, 20] } }),
             json!({ "random_horizontal_flip": {} }),
-            json!({ "normalize": { "mean": [0.4, 0.5, 0.6], "std": [0.2, 0.3, 0.4] } }),
         ];
-        // In the whole list, something that changes nothing is where a function is.
+        // In the whole list, something that changes nothing is where a function is. What is chosen among does not depend on it.
         let with = |each: Value| {
-            let (mut made, places) = (list.to_vec(), &places);
-            places.iter().rev().for_each(|place| made.insert(*place, each.clone()));
+            let mut made = put_in(&list, &places, 0, &each).0;
+            made.push(json!({ "random_choice": { "transforms": [{ "random_invert": { "p": 1.0 } }, each, { "random_solarize": { "threshold": 99.0 } }] } }));
+            made.push(json!({ "normalize": { "mean": [0.4, 0.5, 0.6], "std": [0.2, 0.3, 0.4] } }));
             recipe(json!(made)).unwrap()
         };
         let whole = with(json!({ "random_invert": { "p": 0.0 } }));

@@ -65,10 +65,9 @@ impl PyTransformList {
             let why = "lays other records of a dataset beside the picture, so only a Loader can carry it out";
             return Err(PyValueError::new_err(format!("transform 0 (mosaic) {why}")));
         }
-        let mut transforms = list.transforms().iter().enumerate();
-        if let Some((place, _)) = transforms.find(|(_, transform)| matches!(transform, Transform::Python(_))) {
+        if let Some(python) = list.python() {
             let why = "is called in child processes, so only a Loader can carry it out; call the function itself";
-            return Err(PyValueError::new_err(format!("transform {place} (python) {why}")));
+            return Err(PyValueError::new_err(format!("the function {} {why}", python.function)));
         }
         Ok(Self { list })
     }

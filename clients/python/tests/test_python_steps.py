@@ -359,19 +359,6 @@ def test_rule_59_a_function_that_cannot_be_imported_is_refused_with_its_tracebac
     assert all(word in str(error.value) for word in words), str(error.value)
 
 
-def test_a_view_has_no_function_but_may_be_beside_one(jpegs, module):
-    name = module("def inverted(picture, sample):\n    return 255 - picture\n")
-    steps = [*BEFORE, transforms.Python(f"{name}:inverted")]
-    with pytest.raises(forebay.SettingsError, match="has a function in Python in the view local"):
-        forebay.Loader(jpegs, batch_size=4, transform=BEFORE, views={"local": steps})
-    views = {"local": [transforms.RandomResizedCrop(8)]}
-    local = []
-    for given in (BEFORE, steps):
-        with forebay.Loader(jpegs, batch_size=4, epochs=1, transform=given, views=views, seed=2) as loader:
-            local.append([batch.local.tobytes() for batch in loader])
-    assert local[0] == local[1]
-
-
 def test_rule_59_a_file_that_changes_is_not_mixed_with_the_one_that_the_stream_began_with(pictures, module):
     code = "def mark(picture, sample):\n    picture[...] = {}\n"
     steps = [transforms.ExpectSize(8), transforms.Python(f"{module(code.format(1))}:mark")]

@@ -45,24 +45,36 @@ def steps(tmp_path, monkeypatch):
     (folder / "my_draws.py").write_text(CODE)
     monkeypatch.syspath_prepend(str(folder))
     function = transforms.Python("my_draws:draw", seeded=["my_draws:own"])
-    return [transforms.RandomResizedCrop(16), function, transforms.RandomHorizontalFlip()]
+    inside = transforms.RandomApply([transforms.RandomChoice([function, transforms.RandomVerticalFlip()])], p=0.9)
+    return [transforms.RandomResizedCrop(16), function, transforms.RandomHorizontalFlip(), inside]
+
+
+@pytest.fixture
+def views(steps):
+    """The same in a view, with another size."""
+    return {"local": [transforms.RandomResizedCrop((6, 8)), *steps[1:]]}
 
 
 def hashes(loader, epochs=EPOCHS):
-    """The SHA-256 of the picture of each record in each epoch that the loader gives."""
+    """The SHA-256 of the pictures of each record in each epoch that the loader gives."""
     found = {}
     for _ in range(epochs):
         for batch in loader:
             for place in np.flatnonzero(batch.mask):
-                pixels = np.ascontiguousarray(batch.images[place])
-                found[int(batch.records[place]), batch.epoch] = hashlib.sha256(pixels.tobytes()).hexdigest()
+                found[int(batch.records[place]), batch.epoch] = hash_at(batch, place)
     return found
 
 
+def hash_at(batch, place):
+    """That of one record."""
+    pixels = [np.ascontiguousarray(each[place]).tobytes() for each in (batch.images, batch.local)]
+    return hashlib.sha256(b"".join(pixels)).hexdigest()
+
+
 @pytest.fixture
-def expected(jpegs, steps):
+def expected(jpegs, steps, views):
     """Those of one Loader with one process for functions."""
-    given = {"shuffle": True, "seed": 7, "epochs": EPOCHS, "python_workers": 1}
+    given = {"shuffle": True, "seed": 7, "epochs": EPOCHS, "python_workers": 1, "views": views}
     with forebay.Loader(jpegs, batch_size=3, transform=steps, **given) as loader:
         found = hashes(loader)
     assert len(set(found.values())) == RECORDS * EPOCHS
@@ -70,30 +82,30 @@ def expected(jpegs, steps):
 
 
 @pytest.mark.parametrize("world_size", [2, 3])
-def test_rule_59_functions_make_the_same_pictures_with_any_world_size(jpegs, steps, expected, world_size):
+def test_rule_59_functions_make_the_same_pictures_with_any_world_size(jpegs, steps, views, expected, world_size):
     found = {}
     for rank in range(world_size):
         lockstep = forebay.Lockstep(6, rank, world_size)
-        given = {"shuffle": True, "seed": 7, "epochs": EPOCHS, "python_workers": 2}
+        given = {"shuffle": True, "seed": 7, "epochs": EPOCHS, "python_workers": 2, "views": views}
         with forebay.Loader(jpegs, transform=steps, sharding=lockstep, **given) as loader:
             found.update(hashes(loader))
     assert found == expected
 
 
 def test_rule_59_functions_make_the_same_pictures_after_their_daemon_is_killed(
-    binary, jpegs, steps, expected, tmp_path, monkeypatch
+    binary, jpegs, steps, views, expected, tmp_path, monkeypatch
 ):
     # The service takes the first python3.
     monkeypatch.setenv("PATH", os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"])
     table = [step.to_settings() for step in steps]
-    settings = {"shuffle": True, "seed": 7, "epochs": EPOCHS, "batch_size": 2}
+    tables = {name: {"transform": [step.to_settings() for step in each]} for name, each in views.items()}
+    settings = {"shuffle": True, "seed": 7, "epochs": EPOCHS, "batch_size": 2, "views": tables}
     command, socket = served(binary, tmp_path, jpegs, table, [tmp_path / "steps"], **settings)
     daemon = Daemon(command, socket)
     try:
         with forebay.Loader("stream:train", socket=daemon.socket) as loader:
             first = loader.next()
-            record, pixels = int(first.records[0]), np.ascontiguousarray(first.images[0])
-            assert hashlib.sha256(pixels.tobytes()).hexdigest() == expected[record, 0]
+            assert hash_at(first, 0) == expected[int(first.records[0]), 0]
             daemon.kill()
             daemon.start()
             found = hashes(loader)

@@ -14,7 +14,8 @@ BEFORE = [transforms.RandomResizedCrop(16), transforms.RandomHorizontalFlip()]
     ("steps", "words"),
     [
         ([transforms.Resize(20), transforms.Python("a:b")], "needs pictures of one size"),
-        ([transforms.RandomApply([transforms.Python("a:b")])], "in the list of the stream itself"),
+        ([transforms.CenterCrop(8), transforms.RandomOrder([transforms.Python("a:b")])], "python cannot be inside it"),
+        ([transforms.RandomApply([transforms.Python("a:b")])], "needs pictures of one size"),
         ([transforms.Mosaic(16), transforms.Python("a:b")], "cannot follow mosaic"),
         ([*BEFORE, transforms.Normalize([0.0] * 3, [1.0] * 3), transforms.Python("a:b")], "must be the last"),
         ([*BEFORE, transforms.Python("augment")], 'must be "module:name"'),
@@ -30,7 +31,7 @@ def test_a_place_or_a_value_that_a_function_cannot_have_is_refused_by_name(jpegs
 def test_a_function_is_called_by_a_loader_alone():
     step = transforms.Python("my_steps:augment")
     with pytest.raises(ValueError, match="only a Loader can carry it out"):
-        transforms.Compose([*BEFORE, step])
+        transforms.Compose([*BEFORE, transforms.RandomApply([step])])
     with pytest.raises(ValueError, match="only a Loader can carry it out"):
         step(np.zeros((4, 4, 3), np.uint8))
 

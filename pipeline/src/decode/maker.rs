@@ -16,6 +16,7 @@ use crate::place::PlaceRight;
 use crate::reason::Reason;
 use crate::record::{Input, KeptRecord};
 use crate::seek::SeekStore;
+use crate::step_lists::Beginning;
 
 /// What one thread makes pictures with.
 pub(crate) struct PictureMaker {
@@ -50,15 +51,15 @@ impl PictureMaker {
         Self { decode: make(), masks, mosaics, memory: Arc::clone(memory) }
     }
 
-    /// Makes it. Gives what it was made of, and the same of the pictures beside it in a mosaic. If its recipe has a function in
-    /// Python, `aside` has what is done before that, and where the picture goes then. All else goes to its place.
+    /// Makes it. Gives what it was made of, and the same of the pictures beside it in a mosaic. If its stream has functions in
+    /// Python, `beginning` has what is done before them, and where the results go. All else goes to its place.
     ///
     /// # Errors
     /// The record is bad.
     pub(super) fn make(
         &mut self,
         order: PictureOrder<'_>,
-        aside: Option<(&Recipe, &mut [u8])>,
+        beginning: Option<Beginning<'_>>,
         place: &mut PlaceRight,
     ) -> Result<(Origin, Option<Box<Partners>>), Reason> {
         let PictureOrder { content, mosaic, masks, views, cache, seek, recipe, record, draw, made } = order;
@@ -66,9 +67,16 @@ impl PictureMaker {
         let origin = if let Some(origin) = made {
             origin
         } else {
-            let (out, mut others) = place.with_views(&views.columns);
-            let further = FurtherViews { views: &views.views, out: &mut others[..views.views.len()] };
-            let (recipe, out) = aside.unwrap_or((recipe, out));
+            let (mut out, mut others) = place.with_views(&views.columns);
+            let (mut recipe, mut begun) = (recipe, Vec::new());
+            if let Some(beginning) = beginning {
+                if beginning.has_views() {
+                    begun.clone_from(&views.views);
+                }
+                (recipe, out) = beginning.replace((recipe, out), (&mut begun, &mut others));
+            }
+            let of_views = if begun.is_empty() { &views.views } else { &begun };
+            let further = FurtherViews { views: of_views, out: &mut others[..of_views.len()] };
             (self.decode)(Picture { input, behind, cache, seek, recipe, record, draw, out, further })?
         };
         for column in &views.columns {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use forebay_children::Patience;
-use forebay_pixels::{Fault, Origin, Recipe};
+use forebay_pixels::{Draw, Fault, Origin, Recipe};
 use forebay_proto::v1::FunctionFile;
 use forebay_sources::ReaderFolders;
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -32,6 +32,7 @@ use crate::decode::work_queue::WorkQueue;
 use crate::record::KeptRecord;
 use crate::settings::StepSettings;
 use crate::step_columns::StepColumns;
+use crate::step_lists::{Beginning, StepLists};
 use crate::threads;
 use caller::Caller;
 use child::{FileHashes, STARTING, StepChild};
@@ -91,19 +92,19 @@ struct StepCounts {
 
 impl Steps {
     /// Starts a first child, so that the functions are known to be good, and the threads of all. If a Loader calls the functions
-    /// itself, there is no child. Nothing if the recipe has no functions.
+    /// itself, there is no child. Nothing if there are no functions.
     ///
     /// # Errors
     /// A function cannot be used, or the system lacks what that takes.
     pub(crate) fn open(
-        recipe: &Recipe,
+        lists: StepLists,
         columns: StepColumns,
         settings: &StepSettings,
         readers: &ReaderFolders,
         pool: &Pool,
     ) -> Result<Option<Arc<Self>>, StepError> {
         let (queue, threads) = (Arc::clone(&pool.work_queue), pool.threads);
-        let Some(plan) = StepPlan::new(recipe, columns, settings, readers)? else { return Ok(None) };
+        let Some(plan) = StepPlan::new(lists, columns, settings, readers)? else { return Ok(None) };
         let workers = settings.workers.unwrap_or(threads / 2).max(1);
         let (child, files) = if plan.code.loader().is_some() {
             // It answers once the stream is open.
@@ -143,11 +144,6 @@ impl Steps {
         };
         self.shared.files.iter().map(file).collect()
     }
-
-    /// What is done with a picture before the first function.
-    pub(super) fn first(&self) -> &Recipe {
-        &self.shared.plan.first
-    }
 }
 
 impl StepCalls for Steps {
@@ -177,31 +173,34 @@ impl StepCalls for Steps {
         }
     }
 
-    fn place<'a>(&'a self, stepping: &'a mut Stepping) -> (&'a Recipe, &'a mut [u8]) {
-        plan::fill(&mut stepping.pixels, self.first().place_len());
-        (self.first(), &mut stepping.pixels)
+    fn begin<'a>(&'a self, stepping: &'a mut Stepping, draw: Draw) -> Beginning<'a> {
+        self.shared.plan.lists.begin(draw, &mut stepping.awaiting)
     }
 
     fn call_first(&self, mut job: DecodeJob, origin: Origin) {
         stepping(&mut job).origin = Some(origin);
-        self.shared.call(job);
+        self.shared.call_or_end(job);
     }
 
     fn carry_on(&self, maker: &mut PictureMaker, job: &mut DecodeJob) -> Result<(), Fault> {
         let turn = (job.record, job.draw);
-        let DecodeJob { stepping, place, .. } = job;
+        let DecodeJob { stepping, place, pictures, .. } = job;
         let stepping = stepping.as_mut().expect("its stream has functions in Python");
-        let (out, _) = place.with_views(&[]);
-        let mut make = |kept: &KeptRecord, then: &Recipe, out: &mut [u8]| maker.carry_on(kept, then, turn, out);
+        let (images, views) = place.with_views(&pictures.views.columns);
+        let out = match self.shared.plan.lists.list(stepping.list).view {
+            None => images,
+            Some(view) => &mut *views[view],
+        };
+        let mut make = |kept: &KeptRecord, then: &Recipe, draw: Draw, out: &mut [u8]| {
+            maker.carry_on(kept, then, (turn.0, draw), out)
+        };
         self.shared.plan.carry_on(stepping, turn.1, &mut make, out)
     }
 
-    fn carried(&self, mut job: DecodeJob, carried: Result<(), Fault>) {
-        let Stepping { next, origin, .. } = *stepping(&mut job);
+    fn carried(&self, job: DecodeJob, carried: Result<(), Fault>) {
         match carried {
             Err(fault) => job.end(Err(fault.into())),
-            Ok(()) if next < self.shared.plan.steps.len() => self.shared.call(job),
-            Ok(()) => job.end(Ok(origin.expect("it was decoded"))),
+            Ok(()) => self.shared.call_or_end(job),
         }
     }
 }
@@ -214,9 +213,13 @@ impl Drop for Steps {
 }
 
 impl StepsShared {
-    fn call(&self, mut job: DecodeJob) {
-        let turn = (job.record, job.draw);
-        self.plan.prepare(stepping(&mut job), turn);
+    /// Has the next function called, or ends the picture if there is none.
+    fn call_or_end(&self, mut job: DecodeJob) {
+        let (turn, stepping) = ((job.record, job.draw), stepping(&mut job));
+        if !self.plan.prepare(stepping, turn) {
+            let origin = stepping.origin.expect("it was decoded");
+            return job.end(Ok(origin));
+        }
         self.state.lock().ready.push_back(job);
         self.changed.notify_one();
     }

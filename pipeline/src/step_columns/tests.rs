@@ -1,7 +1,7 @@
 //! Tests of what functions return beside a picture.
 
 use forebay_columns::{Role, Table};
-use forebay_pixels::Annotated;
+use forebay_pixels::{Annotated, Output};
 use serde_json::from_value;
 
 use super::*;
@@ -29,13 +29,13 @@ fn boxes() -> (Schema, Vec<Column>) {
     (Schema::try_new(fields).unwrap(), columns)
 }
 
-fn columns(list: Json) -> (StepColumns, PythonStep) {
+fn columns(list: Json) -> (StepColumns, StepLists) {
     let (schema, columns) = boxes();
     let source = MemorySource::new(2).with_targets(Table::try_new(schema, columns, 2).unwrap());
     let recipe = Arc::new(Recipe::new(from_value(list).unwrap(), Output::default()).unwrap());
-    let step = recipe.split().1.swap_remove(0);
+    let lists = StepLists::new(&recipe, &[]);
     let settings = FollowSettings { recipe, seed: 3, annotated: Annotated::AsSeen, min_visible: 0.0 };
-    (Targets::new(Arc::new(source), None, (8, 8)).unwrap().of_steps(settings), step)
+    (Targets::new(Arc::new(source), None, (8, 8)).unwrap().of_steps(settings, &lists), lists)
 }
 
 fn list() -> Json {
@@ -71,13 +71,13 @@ fn rule_59_a_function_gets_columns_where_its_picture_is_and_what_it_sends_back_u
 
 #[test]
 fn rule_59_what_a_function_returns_follows_the_transforms_behind_it_with_all_columns_of_the_objects() {
-    let (columns, step) = columns(list());
+    let (columns, lists) = columns(list());
     let got = got(&columns);
     let one = |corners: &[f32]| hex(bytes_of(corners).as_slice());
     let answer = json!({ "columns": { "0": [one(&[0.0, 0.0, 1.0, 1.0, 3.0, 2.0, 8.0, 8.0])] } }).to_string();
     let mut returned = columns.returned(answer.as_bytes(), &got, None).unwrap().unwrap();
     assert!(returned.values[1].is_some() && returned.values[2].is_none(), "polygons are of the same objects");
-    columns.carry(&mut returned, &step, DRAW);
+    columns.carry(&mut returned, (8, 8), lists.list(0).split.part(1, None), DRAW);
     // The middle is cut out: the first box is not shown any more, and its polygon goes with it.
     assert_eq!(numbers(returned.values[0].as_ref().unwrap(), &columns, 0), [1.0, 0.0, 4.0, 4.0]);
     assert_eq!(returned.values[1].as_ref().unwrap().value().items(), 1);

@@ -19,6 +19,7 @@ use crate::decode::steps::{StepError, Steps};
 use crate::follow::FollowSettings;
 use crate::placement::Credentials;
 use crate::settings::{GroupPolicy, PrefetchSettings, StreamSettings};
+use crate::step_lists::StepLists;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
 use crate::stream::elsewhere::ToldOfFailure;
@@ -191,7 +192,8 @@ impl Opening {
         targets: &Targets,
         is_in_gpu: bool,
     ) -> Result<Option<Arc<Steps>>, StreamError> {
-        let Some(function) = recipe.python().next().map(|(_, python)| python.function.clone()) else { return Ok(None) };
+        let lists = StepLists::new(recipe, &targets.views().views);
+        let Some(function) = lists.steps().next().map(|step| step.python.function.clone()) else { return Ok(None) };
         if self.ledger.coordinator.is_remote() && self.identity.part.is_some() {
             return Err(StepError::Shared { function }.into());
         }
@@ -200,10 +202,10 @@ impl Opening {
         }
         let StreamSettings { seed, annotated, min_visible, .. } = self.settings;
         let recipe = Arc::new(recipe.clone());
-        let columns = targets.of_steps(FollowSettings { recipe: Arc::clone(&recipe), seed, annotated, min_visible });
+        let columns = targets.of_steps(FollowSettings { recipe, seed, annotated, min_visible }, &lists);
         let (settings, readers) = (self.settings.steps.clone(), self.readers.clone());
         let pool = Arc::clone(&self.shared.pool);
-        let open = move || Steps::open(&recipe, columns, &settings, &readers, &pool);
+        let open = move || Steps::open(lists, columns, &settings, &readers, &pool);
         Ok(threads::beside("forebay-open", open).await??)
     }
 

@@ -1,5 +1,5 @@
 //! A function in Python, which a stream calls in child processes (semantics rule 59). Nothing in this crate calls it: a recipe with
-//! one is [split](crate::Recipe::split) into the parts before and behind it.
+//! one is [split](crate::SplitRecipe) into the parts before and behind it.
 
 use std::collections::BTreeMap;
 
@@ -97,26 +97,38 @@ impl Python {
 }
 
 impl Transform {
-    /// What is wrong with this place in a list, behind transforms whose results have this shape. `follows` says whether a function
-    /// in Python is among them.
-    pub(crate) fn python_problem(&self, before: Shape, follows: bool) -> Option<String> {
+    /// What is wrong with this place in a list, behind transforms whose results have this shape, or with a place inside of it.
+    /// `follows` says whether a function in Python is among them, and is then true if it has one.
+    pub(crate) fn python_problem(&self, before: Shape, follows: &mut bool) -> Option<String> {
         match self {
-            Self::Python(_) if before == Shape::Open => Some(
-                "it needs pictures of one size. Put random_resized_crop, center_crop, or resize with [height, width] before it"
-                    .to_owned(),
-            ),
-            _ if follows && self.draws_by_boxes() => {
+            Self::Python(_) => {
+                *follows = true;
+                (before == Shape::Open).then(|| {
+                    "it needs pictures of one size. Put random_resized_crop, center_crop, or resize with [height, width] before it"
+                        .to_owned()
+                })
+            }
+            _ if *follows && self.cut().is_empty() && self.draws_by_boxes() => {
                 Some("it cannot follow python, which does not say where the boxes are. Put it before python".to_owned())
             }
-            _ => None,
-        }
-    }
-
-    /// The function, if it is one.
-    pub(crate) fn as_python(&self) -> Option<&Python> {
-        match self {
-            Self::Python(python) => Some(python),
-            _ => None,
+            Self::RandomOrder(_) => self.python().map(|_| {
+                "python cannot be inside it. Put python into the list itself, random_apply or random_choice".to_owned()
+            }),
+            _ => {
+                let (is_choice, mut shape) = (matches!(self, Self::RandomChoice(_)), before);
+                let follows_before = *follows;
+                for (number, part) in self.parts().iter().enumerate() {
+                    let mut follows_here = if is_choice { follows_before } else { *follows };
+                    if let Some(problem) = part.python_problem(shape, &mut follows_here) {
+                        return Some(format!("transforms[{number}] ({}): {problem}", part.name()));
+                    }
+                    *follows |= follows_here;
+                    if !is_choice {
+                        shape = part.shape(shape);
+                    }
+                }
+                None
+            }
         }
     }
 }

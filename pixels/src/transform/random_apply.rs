@@ -1,5 +1,7 @@
 //! Some transforms, all of them or none.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 
 use super::shape::Shape;
@@ -30,10 +32,13 @@ impl RandomApply {
     }
 
     pub(super) fn plan(&self, plan: &mut Plan, draws: Draws) {
-        if draws.unit(0) < self.p {
-            for (number, transform) in (0..).zip(&self.transforms) {
-                transform.plan(plan, draws.part(number));
-            }
+        for number in self.drawn(draws) {
+            self.transforms[number].plan(plan, draws.part(number as u64));
         }
+    }
+
+    /// The numbers of the transforms that these draws carry out.
+    pub(super) fn drawn(&self, draws: Draws) -> Range<usize> {
+        if draws.unit(0) < self.p { 0..self.transforms.len() } else { 0..0 }
     }
 }

@@ -1,5 +1,7 @@
 //! One of some transforms.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 
 use super::shape::Shape;
@@ -30,9 +32,14 @@ impl RandomChoice {
     }
 
     pub(super) fn plan(&self, plan: &mut Plan, draws: Draws) {
-        let number = weights::chosen(draws, self.p.as_deref(), self.transforms.len());
-        if let Some(transform) = self.transforms.get(number) {
-            transform.plan(plan, draws.part(number as u64));
+        for number in self.drawn(draws) {
+            self.transforms[number].plan(plan, draws.part(number as u64));
         }
+    }
+
+    /// The number of the transform that these draws carry out.
+    pub(super) fn drawn(&self, draws: Draws) -> Range<usize> {
+        let number = weights::chosen(draws, self.p.as_deref(), self.transforms.len());
+        number..self.transforms.len().min(number + 1)
     }
 }

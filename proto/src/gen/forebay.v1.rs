@@ -5541,6 +5541,9 @@ pub struct ChildReply {
     pub may_pass: bool,
     #[prost(string, tag = "8")]
     pub panic: ::prost::alloc::string::String,
+    /// Pictures and views before functions in Python that are called for them, in the order of the views.
+    #[prost(bytes = "vec", repeated, tag = "9")]
+    pub awaiting: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
 }
 /// What a picture was made of.
 #[allow(clippy::all)]

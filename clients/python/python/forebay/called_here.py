@@ -15,12 +15,14 @@ import sys
 import tempfile
 import time
 import weakref
+from collections.abc import Mapping
 from dataclasses import replace
 from types import ModuleType
 from typing import Any, Callable
 
 from forebay import _native
 from forebay.errors import ForkError
+from forebay.transforms.lists import RandomApply, RandomChoice
 from forebay.transforms.steps import Python
 
 __all__ = ["CalledHere", "called_here"]
@@ -31,22 +33,31 @@ _DONE = b"D"
 _SOON = 0.001
 
 
-def called_here(transform: Any) -> tuple[Any, CalledHere]:  # noqa: ANN401 - whatever the caller gave
-    """A transform list in which functions have names that the daemon takes, and what calls them.
+def called_here(given: dict[str, Any]) -> tuple[dict[str, Any], CalledHere]:
+    """The arguments of a Loader in which functions have names that the daemon takes, and what calls them.
 
     Args:
-        transform: A list, or a single transform. Anything else comes back as it is, and is refused later.
+        given: The arguments. Lists of transforms are in `transform` and `views`. Whatever else is there comes back as
+            it is, and is refused later.
     """
-    steps = transform if isinstance(transform, (list, tuple)) else [transform]
     functions: dict[str, Callable[..., Any]] = {}
-    named = []
-    for step in steps:
-        if isinstance(step, Python) and callable(step.function):
-            name = f"forebay_loader:function_{len(functions)}"
-            functions[name] = step.function
-            step = replace(step, function=name)
-        named.append(step)
-    return (named if functions else transform), CalledHere(functions)
+    named = {key: _named(given[key], functions) for key in ("transform", "views") if given.get(key) is not None}
+    return {**given, **named}, CalledHere(functions)
+
+
+def _named(value: Any, functions: dict[str, Callable[..., Any]]) -> Any:  # noqa: ANN401 - whatever the caller gave
+    """Transforms, or what has some, with names in place of functions, which are put into `functions`."""
+    if isinstance(value, Python) and callable(value.function):
+        name = f"forebay_loader:function_{len(functions)}"
+        functions[name] = value.function
+        return replace(value, function=name)
+    if isinstance(value, (RandomApply, RandomChoice)):
+        return replace(value, transforms=_named(value.transforms, functions))
+    if isinstance(value, (list, tuple)):
+        return [_named(each, functions) for each in value]
+    if isinstance(value, Mapping):
+        return {key: _named(each, functions) for key, each in value.items()}
+    return value
 
 
 class CalledHere:

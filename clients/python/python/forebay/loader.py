@@ -185,8 +185,6 @@ class Loader(Arguments):
 
 
 def _functions(given: dict[str, Any]) -> tuple[dict[str, Any], CalledHere | None]:
-    """The arguments with names for the functions of the transform list, and what calls these here, if this is to be."""
-    if given.get("python_workers") != 0 or given.get("transform") is None:
-        return given, None
-    transform, steps = called_here(given["transform"])
-    return {**given, "transform": transform}, steps
+    """The arguments with names for the functions of lists, and what calls these here, if this is to be."""
+    has_lists = given.get("transform") is not None or given.get("views") is not None
+    return called_here(given) if given.get("python_workers") == 0 and has_lists else (given, None)

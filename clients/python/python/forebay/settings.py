@@ -95,7 +95,7 @@ def request(
     settings.update(_settings(given))
     if interpreter:
         _set_interpreter(settings, interpreter)
-        if stream is None and _has_functions(settings):
+        if stream is None and _has_functions([settings.get("transform"), settings.get("views")]):
             folders = [os.path.abspath(folder) for folder in modules]
             settings.update(python=steps or interpreter, python_path=list(dict.fromkeys(folders)))
     shard = _shard(settings)
@@ -164,9 +164,11 @@ def _set_interpreter(settings: dict[str, Any], interpreter: str) -> None:
             source[number] = f"{name}{mark}python={quote(interpreter)}"
 
 
-def _has_functions(settings: dict[str, Any]) -> bool:
-    """Whether a function in Python is among the transforms."""
-    return any("python" in step for step in settings.get("transform", []) if isinstance(step, Mapping))
+def _has_functions(tables: Any) -> bool:  # noqa: ANN401 - lists of transforms, or what has some
+    """Whether a function in Python is among transforms, also inside others."""
+    if isinstance(tables, Mapping):
+        return isinstance(tables.get("python"), Mapping) or any(map(_has_functions, tables.values()))
+    return isinstance(tables, (list, tuple)) and any(map(_has_functions, tables))
 
 
 def _absolute(text: str) -> str:

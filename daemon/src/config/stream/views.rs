@@ -29,10 +29,12 @@ pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool, first: &Recipe, nam
         table.view(shuffle, first)
     });
     views.extend(own.into_iter().map(|(name, recipe)| View { name, recipe }));
-    if let Some(view) = views.iter().find(|view| view.recipe.python().next().is_some()) {
+    let declares = |view: &View| view.recipe.python().find(|python| !python.columns.is_empty()).cloned();
+    if let Some((view, python)) = views.iter().find_map(|view| Some((view, declares(view)?))) {
         let problem = format!(
-            "has a function in Python in the view {}. Only the list of the stream itself can have one.",
-            view.name
+            "has the function {} in the view {}, which declares columns. Only functions in the list of the stream itself return \
+             columns: leave columns out, or move the function there.",
+            python.function, view.name
         );
         table.mistake("views", problem);
     }

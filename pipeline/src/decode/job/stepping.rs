@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use forebay_columns::ValueBuf;
-use forebay_pixels::{Fault, Origin, Recipe};
+use forebay_pixels::{Draw, Fault, Origin};
 
 use super::DecodeJob;
 use crate::decode::maker::PictureMaker;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::returned::Returned;
+use crate::step_lists::{AwaitsStep, Beginning};
 
 /// What calls the functions of a stream.
 pub(crate) trait StepCalls: fmt::Debug + Send + Sync {
@@ -19,10 +20,10 @@ pub(crate) trait StepCalls: fmt::Debug + Send + Sync {
     /// A picture that was admitted has left: another one may be decoded.
     fn left(&self);
 
-    /// Room for a picture before the first function, with what is done with it until then.
-    fn place<'a>(&'a self, stepping: &'a mut Stepping) -> (&'a Recipe, &'a mut [u8]);
+    /// What is done with a picture before functions, and room for the results.
+    fn begin<'a>(&'a self, stepping: &'a mut Stepping, draw: Draw) -> Beginning<'a>;
 
-    /// Passes a picture on to a child: it was decoded, and made of this.
+    /// Passes a picture on to a child, or ends it if no function is called for it. It was decoded, and made of this.
     fn call_first(&self, job: DecodeJob, origin: Origin);
 
     /// Continues with what a function has given, up to the next function or to the picture's place.
@@ -41,9 +42,13 @@ pub(crate) struct Stepping {
     /// What it waits for, and whether its outcome is still wanted.
     pub(in crate::decode) order: Arc<SuspectOrder>,
     pub(in crate::decode) repeat: u16,
-    /// The next function.
+    /// What is to be given to functions of other lists, as `pixels` are of the first one of these.
+    pub(in crate::decode) awaiting: Vec<AwaitsStep>,
+    /// The list of the function that is called.
+    pub(in crate::decode) list: usize,
+    /// The function that is called, by its number in the list; or the first one that may be called next.
     pub(in crate::decode) next: usize,
-    /// What that gets; or what the one before has given.
+    /// What a function gets, or has given.
     pub(in crate::decode) pixels: Vec<u8>,
     /// These are values of a batch in place of a picture.
     pub(in crate::decode) are_floats: bool,
@@ -64,6 +69,8 @@ impl Stepping {
         Self {
             order,
             repeat,
+            awaiting: Vec::new(),
+            list: 0,
             next: 0,
             pixels,
             are_floats: false,

@@ -6,6 +6,7 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub(super) struct Call<'a> {
     pub step: usize,
+    pub view: &'a str,
     pub record: u64,
     pub epoch: u64,
     pub repeat: u16,

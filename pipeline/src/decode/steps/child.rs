@@ -85,7 +85,7 @@ impl StepChild {
     /// Starts a child and waits until it has imported the functions. Gives the hashes of their files. A Loader has them already.
     pub(super) fn start(plan: &StepPlan, patience: &Patience<'_>) -> Result<(Self, FileHashes), NotStarted> {
         let system = |error: io::Error| NotStarted::System(error.to_string());
-        let mut request = plan.code.begin(&plan.steps, plan.room);
+        let mut request = plan.code.begin(&plan.lists, plan.room);
         request["columns"] = plan.columns.forms().into();
         let mut process = match plan.code.loader() {
             Some(socket) => {
@@ -123,7 +123,7 @@ impl StepChild {
         for (place, call) in (0..).zip(calls) {
             let Call { step, label, columns, .. } = call;
             self.arena.write(place * room, call.pixels).map_err(|_| Silence::Memory)?;
-            let sample = json!([call.record, call.epoch, "images", call.repeat]);
+            let sample = json!([call.record, call.epoch, call.view, call.repeat]);
             let seed = format!("{:x}", call.seed);
             list.push(json!({ "step": step, "sample": sample, "seed": seed, "label": label, "columns": columns }));
         }

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::settings::StepSettings;
-use forebay_pixels::{Dtype, Layout, Mode, Output, PythonStep};
+use crate::step_lists::{StepList, StepLists};
+use forebay_pixels::{Dtype, Layout, Mode, PythonStep, Recipe};
 
 /// Why a stream has no functions in Python.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -101,11 +102,7 @@ impl StepCode {
     ///
     /// # Errors
     /// The settings name something else.
-    pub(super) fn new(
-        steps: &[PythonStep],
-        settings: &StepSettings,
-        readers: &ReaderFolders,
-    ) -> Result<Self, StepError> {
+    pub(super) fn new(lists: &StepLists, settings: &StepSettings, readers: &ReaderFolders) -> Result<Self, StepError> {
         let StepSettings { workers, interpreter, path, .. } = settings;
         if *workers == Some(0) {
             let loader = interpreter.clone().filter(|_| matches!(readers, ReaderFolders::Anywhere));
@@ -123,7 +120,7 @@ impl StepCode {
         if let Some(folder) = path.iter().find(|folder| !readers.has(folder)) {
             return Err(StepError::Path { folder: folder.clone() });
         }
-        let function = || steps.first().map(|step| step.python.function.clone()).unwrap_or_default();
+        let function = || lists.steps().next().map(|step| step.python.function.clone()).unwrap_or_default();
         if folders.is_empty() {
             return Err(StepError::NoFolder { function: function() });
         }
@@ -137,9 +134,11 @@ impl StepCode {
     }
 
     /// The first request to a child, whose pictures have so much room each.
-    pub(super) fn begin(&self, steps: &[PythonStep], room: u64) -> Value {
-        let each = steps.iter().enumerate().map(|(number, step)| {
-            let form = floats(steps, number).map(|output| [output.dtype.name(), layout_name(output.layout)]);
+    pub(super) fn begin(&self, lists: &StepLists, room: u64) -> Value {
+        let all = lists.each().flat_map(|list| list.split.steps().iter().map(move |step| (list, step)));
+        let each = all.map(|(list, step)| {
+            let form = floats(list, step).map(Recipe::output);
+            let form = form.map(|output| [output.dtype.name(), layout_name(output.layout)]);
             json!({
                 "function": step.python.function,
                 "seeded": step.python.seeded,
@@ -159,12 +158,12 @@ impl StepCode {
     }
 }
 
-/// The form of a batch's values, if the function of this number may return floats: it is the last transform, and they are floats.
-pub(super) fn floats(steps: &[PythonStep], number: usize) -> Option<Output> {
-    let then = &steps[number].then;
-    let is_last = number + 1 == steps.len() && then.transforms().is_empty();
-    let output = then.output();
-    (is_last && output.dtype != Dtype::Uint8 && output.mode == Mode::Rgb).then_some(output)
+/// What is behind a function and has the form of the batch's values, if it may return floats: it is the last transform, and they are
+/// floats.
+pub(super) fn floats<'a>(list: &'a StepList, step: &PythonStep) -> Option<&'a Recipe> {
+    let whole = list.split.part(list.split.steps().len(), None);
+    let output = whole.output();
+    (step.is_last && output.dtype != Dtype::Uint8 && output.mode == Mode::Rgb).then_some(whole)
 }
 
 /// The name that settings use.

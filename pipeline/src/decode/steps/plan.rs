@@ -12,21 +12,20 @@ use crate::decode::job::stepping::Stepping;
 use crate::record::KeptRecord;
 use crate::settings::StepSettings;
 use crate::step_columns::StepColumns;
+use crate::step_lists::{AwaitsStep, StepList, StepLists, fill};
 
 /// Most pictures that a child gets at once, and about the bytes that they may have.
 const FRAME: usize = 16;
 const FRAME_BYTES: u64 = 8 << 20;
 
 /// Applies a recipe to a picture.
-type MakePicture<'a> = dyn FnMut(&KeptRecord, &Recipe, &mut [u8]) -> Result<(), Fault> + 'a;
+type MakePicture<'a> = dyn FnMut(&KeptRecord, &Recipe, Draw, &mut [u8]) -> Result<(), Fault> + 'a;
 
 /// What is called, and how.
 #[derive(Debug)]
 pub(super) struct StepPlan {
     pub(super) code: StepCode,
-    /// What is done with a picture before the first function.
-    pub(super) first: Recipe,
-    pub(super) steps: Vec<PythonStep>,
+    pub(super) lists: StepLists,
     /// What functions get beside a picture.
     pub(super) columns: StepColumns,
     /// Bytes of a picture's place in an arena, and how many places it has.
@@ -38,29 +37,30 @@ pub(super) struct StepPlan {
 }
 
 impl StepPlan {
-    /// Of the functions of a recipe. Nothing if it has none.
+    /// Of the functions of these lists. Nothing if there are none.
     ///
     /// # Errors
     /// They may not be run.
     pub(super) fn new(
-        recipe: &Recipe,
+        lists: StepLists,
         columns: StepColumns,
         settings: &StepSettings,
         readers: &ReaderFolders,
     ) -> Result<Option<Self>, StepError> {
-        let (first, steps) = recipe.split();
-        if steps.is_empty() {
+        if lists.is_empty() {
             return Ok(None);
         }
-        let code = StepCode::new(&steps, settings, readers)?;
+        let code = StepCode::new(&lists, settings, readers)?;
         let bytes = |(height, width): (u32, u32)| u64::from(height) * u64::from(width) * 3;
-        let floats = |number| code::floats(&steps, number).map_or(0, |_| steps[number].then.place_len() as u64);
-        let rooms = steps.iter().enumerate();
-        let rooms = rooms.map(|(number, step)| bytes(step.takes).max(bytes(step.gives)).max(floats(number)));
+        let floats = |list: &StepList, step| code::floats(list, step).map_or(0, |whole| whole.place_len() as u64);
+        let rooms = lists.each().flat_map(|list| {
+            let steps = list.split.steps().iter();
+            steps.map(move |step| bytes(step.takes).max(bytes(step.gives)).max(floats(list, step)))
+        });
         let room = rooms.max().unwrap_or(1);
         // Nothing ends a call in the Loader's process: its user may look at it with a debugger.
         let timeout = if code.loader().is_some() { Duration::MAX } else { settings.timeout };
-        let plan = Self { code, first, steps, columns, room, frame: 1, timeout, memory: settings.memory.0 };
+        let plan = Self { code, lists, columns, room, frame: 1, timeout, memory: settings.memory.0 };
         let frame = plan.within(FRAME_BYTES).clamp(1, FRAME);
         Ok(Some(Self { frame, ..plan }))
     }
@@ -70,30 +70,46 @@ impl StepPlan {
         usize::try_from(bytes / self.room).unwrap_or(usize::MAX)
     }
 
-    /// Finds what the columns have where a picture is now, for the next function.
-    pub(super) fn prepare(&self, stepping: &mut Stepping, turn: (u64, Draw)) {
-        let origin = stepping.origin.expect("it was decoded");
-        stepping.values = self.columns.at(stepping.next, &origin, turn);
-        let returned = stepping.returned.iter().flat_map(|returned| &returned.values);
+    /// Finds the function that is called for a picture next, in its list or in those that await it, and what that gets. False if there
+    /// is none.
+    pub(super) fn prepare(&self, stepping: &mut Stepping, (record, draw): (u64, Draw)) -> bool {
+        let called = loop {
+            let in_list = self.lists.list(stepping.list).next(stepping.next, draw);
+            if let Some(next) = in_list.filter(|_| !stepping.pixels.is_empty()) {
+                break next;
+            }
+            if stepping.awaiting.is_empty() {
+                return false;
+            }
+            let AwaitsStep { list, pixels } = stepping.awaiting.remove(0);
+            (stepping.list, stepping.next, stepping.pixels, stepping.are_floats) = (list, 0, pixels, false);
+        };
+        stepping.next = called;
+        let (list, origin) = (self.lists.list(stepping.list), stepping.origin.expect("it was decoded"));
+        stepping.values = self.columns.at(list.first + called, &origin, (record, list.draw(draw)));
+        let returned = stepping.returned.iter().filter(|_| list.view.is_none()).flat_map(|returned| &returned.values);
         for (value, returned) in stepping.values.iter_mut().zip(returned) {
             if let Some(returned) = returned {
                 value.clone_from(returned);
             }
         }
+        true
     }
 
     /// The call of the next function.
-    pub(super) fn call<'a>(&self, stepping: &'a Stepping, (record, draw): (u64, Draw)) -> Call<'a> {
-        let draws = draw.at(self.steps[stepping.next].place);
-        let label = stepping.returned.as_deref().and_then(|returned| returned.label);
+    pub(super) fn call<'a>(&'a self, stepping: &'a Stepping, (record, draw): (u64, Draw)) -> Call<'a> {
+        let list = self.lists.list(stepping.list);
+        let draws = list.split.draws(stepping.next, list.draw(draw)).expect("it is one that is called");
+        let returned = stepping.returned.as_deref().filter(|_| list.view.is_none());
         Call {
-            step: stepping.next,
+            step: self.number(stepping),
+            view: &list.name,
             record,
             epoch: draw.epoch,
             repeat: stepping.repeat,
             seed: u128::from(draws.bits(0)) | u128::from(draws.bits(1)) << 64,
             pixels: &stepping.pixels,
-            label: label.unwrap_or_else(|| self.columns.label(record)),
+            label: returned.and_then(|returned| returned.label).unwrap_or_else(|| self.columns.label(record)),
             columns: self.columns.sent(&stepping.values),
         }
     }
@@ -111,25 +127,29 @@ impl StepPlan {
         spare: &mut Vec<u8>,
     ) -> Result<CallAnswer, Silence> {
         let CallAnswer::Made { are_floats, beside } = &answer else { return Ok(answer) };
-        let step = &self.steps[stepping.next];
-        if *are_floats && code::floats(&self.steps, stepping.next).is_none() {
-            return Err(Silence::Garbage);
-        }
+        let (list, step) = (self.lists.list(stepping.list), self.step(stepping));
         let (height, width) = step.gives;
-        let picture = height as usize * width as usize * 3;
-        fill(spare, if *are_floats { step.then.place_len() } else { picture });
+        let len = match code::floats(list, step) {
+            Some(whole) if *are_floats => whole.place_len(),
+            None if *are_floats => return Err(Silence::Garbage),
+            _ => height as usize * width as usize * 3,
+        };
+        fill(spare, len);
         read(spare)?;
-        match self.columns.returned(beside, &stepping.values, stepping.returned.as_deref()) {
-            Ok(returned) => stepping.returned = returned,
-            Err(words) => return Ok(CallAnswer::Wrong(words)),
+        // Columns are those of `images`.
+        if list.view.is_none() {
+            match self.columns.returned(beside, &stepping.values, stepping.returned.as_deref()) {
+                Ok(returned) => stepping.returned = returned,
+                Err(words) => return Ok(CallAnswer::Wrong(words)),
+            }
         }
         stepping.are_floats = *are_floats;
         std::mem::swap(&mut stepping.pixels, spare);
         Ok(answer)
     }
 
-    /// Carries out what follows the function that was called last: up to the next one, or up to the picture's place, which is
-    /// `out`. `make` applies a recipe to a picture.
+    /// Carries out what follows the function that was called last: up to the next one, or up to its view, which is `out`. `make`
+    /// applies a recipe to a picture.
     ///
     /// # Errors
     /// The transforms behind the function cannot be carried out.
@@ -140,9 +160,12 @@ impl StepPlan {
         make: &mut MakePicture<'_>,
         out: &mut [u8],
     ) -> Result<(), Fault> {
-        let step = &self.steps[stepping.next - 1];
-        if let Some(returned) = &mut stepping.returned {
-            self.columns.carry(returned, step, draw);
+        let list = self.lists.list(stepping.list);
+        let (gives, own) = (list.split.steps()[stepping.next - 1].gives, list.draw(draw));
+        let next = list.next(stepping.next, draw);
+        let then = list.split.part(stepping.next, next);
+        if let (Some(returned), None) = (&mut stepping.returned, list.view) {
+            self.columns.carry(returned, gives, then, own);
         }
         let pixels = std::mem::take(&mut stepping.pixels);
         if stepping.are_floats {
@@ -150,28 +173,29 @@ impl StepPlan {
             out.copy_from_slice(&pixels);
             return Ok(());
         }
-        let (height, width) = step.gives;
-        let kept = KeptRecord { picture: KeptPicture::of_pixels((width, height), pixels), masks: Box::default() };
-        if stepping.next == self.steps.len() {
-            return make(&kept, &step.then, out);
+        let kept = KeptRecord { picture: KeptPicture::of_pixels((gives.1, gives.0), pixels), masks: Box::default() };
+        if next.is_none() {
+            return make(&kept, then, own, out);
         }
-        let mut next = Vec::new();
-        fill(&mut next, step.then.place_len());
-        make(&kept, &step.then, &mut next)?;
-        stepping.pixels = next;
+        let mut made = Vec::new();
+        fill(&mut made, then.place_len());
+        make(&kept, then, own, &mut made)?;
+        stepping.pixels = made;
         Ok(())
     }
 
-    /// The name of the function that a picture is at.
-    pub(super) fn function(&self, stepping: &Stepping) -> &str {
-        &self.steps[stepping.next].python.function
+    /// The function that a picture is at.
+    fn step(&self, stepping: &Stepping) -> &PythonStep {
+        &self.lists.list(stepping.list).split.steps()[stepping.next]
     }
-}
 
-/// Makes room for so many bytes, and for the few that a picture has behind its pixels.
-pub(super) fn fill(pixels: &mut Vec<u8>, len: usize) {
-    pixels.clear();
-    let behind = usize::try_from(KeptPicture::bytes_of(0, 0)).unwrap_or_default();
-    pixels.reserve_exact(len + behind);
-    pixels.resize(len, 0);
+    /// Its number among all functions.
+    pub(super) fn number(&self, stepping: &Stepping) -> usize {
+        self.lists.list(stepping.list).first + stepping.next
+    }
+
+    /// Its name.
+    pub(super) fn function(&self, stepping: &Stepping) -> &str {
+        &self.step(stepping).python.function
+    }
 }

@@ -16,8 +16,9 @@ use crate::decode::{Decode, Picture};
 use crate::record::{Input, KeptRecord};
 use crate::settings::StepSettings;
 use crate::step_columns::StepColumns;
+use crate::step_lists::{AwaitsStep, Beginning, StepLists};
 
-/// A child that calls the functions of a recipe. Dropping it ends it.
+/// A child that calls the functions of a stream. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct ReplayedSteps {
     plan: StepPlan,
@@ -25,48 +26,47 @@ pub(crate) struct ReplayedSteps {
 }
 
 impl ReplayedSteps {
-    /// Starts a child. Nothing if the recipe has no functions.
+    /// Starts a child. Nothing if there are no functions.
     ///
     /// # Errors
     /// A function cannot be used, or the system lacks what that takes.
     pub(crate) fn open(
-        recipe: &Recipe,
+        lists: StepLists,
         columns: StepColumns,
         settings: &StepSettings,
         readers: &ReaderFolders,
     ) -> Result<Option<Self>, StepError> {
         // There is no Loader that could call them.
         let settings = StepSettings { workers: None, ..settings.clone() };
-        let Some(plan) = StepPlan::new(recipe, columns, &settings, readers)? else { return Ok(None) };
+        let Some(plan) = StepPlan::new(lists, columns, &settings, readers)? else { return Ok(None) };
         let (child, _) = StepChild::start(&plan, &Patience::lasting(STARTING))?;
         Ok(Some(Self { plan, child }))
     }
 
-    /// What is done with a picture before the first function.
-    pub(crate) fn first(&self) -> &Recipe {
-        &self.plan.first
+    /// What is done with a picture before functions, and room for the results.
+    pub(crate) fn begin<'a>(&'a self, draw: Draw, awaiting: &'a mut Vec<AwaitsStep>) -> Beginning<'a> {
+        self.plan.lists.begin(draw, awaiting)
     }
 
-    /// Calls all functions, the first one with these pixels, which were made of this. Writes the result.
+    /// Calls all functions with what awaits them, which was made of this. Writes the results: `images`, and behind it further views.
     ///
     /// # Errors
     /// There is none. The words say why.
     pub(crate) fn play(
         &mut self,
-        (origin, pixels): (Origin, Vec<u8>),
+        (origin, awaiting): (Origin, Vec<AwaitsStep>),
         (record, draw, repeat): (u64, Draw, u16),
         lane: &mut Decode,
-        out: &mut [u8],
+        out: &mut [&mut [u8]],
     ) -> Result<(), String> {
         let Self { plan, child } = self;
         let mut stepping = Stepping::new(Arc::default(), repeat);
-        (stepping.origin, stepping.pixels) = (Some(origin), pixels);
-        let mut make = |kept: &KeptRecord, recipe: &Recipe, out: &mut [u8]| {
+        (stepping.origin, stepping.awaiting) = (Some(origin), awaiting);
+        let mut make = |kept: &KeptRecord, recipe: &Recipe, draw: Draw, out: &mut [u8]| {
             let (input, further) = (Input::Picture(kept), FurtherViews::default());
             lane(Picture { input, behind: &[], cache: None, seek: None, recipe, record, draw, out, further }).map(drop)
         };
-        while stepping.next < plan.steps.len() {
-            plan.prepare(&mut stepping, (record, draw));
+        while plan.prepare(&mut stepping, (record, draw)) {
             let function = plan.function(&stepping).to_owned();
             let answer = answer(plan, child, &mut stepping, (record, draw));
             let answer = answer.map_err(|silence| match silence {
@@ -77,7 +77,8 @@ impl ReplayedSteps {
                 return Err(trouble);
             }
             stepping.next += 1;
-            plan.carry_on(&mut stepping, draw, &mut make, out).map_err(|fault| fault.to_string())?;
+            let view = plan.lists.list(stepping.list).view.map_or(0, |view| 1 + view);
+            plan.carry_on(&mut stepping, draw, &mut make, out[view]).map_err(|fault| fault.to_string())?;
         }
         Ok(())
     }

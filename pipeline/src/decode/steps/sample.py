@@ -69,7 +69,7 @@ class Sample:
     Attributes:
         record: The number of the record in the dataset.
         epoch: The epoch, from 0.
-        view: The name of the view: "images".
+        view: The name of the view: "images", or that of a further one.
         repeat: How many times the epoch has had the record before, if it has records more than once.
         seed: 128 random bits of this call. They depend on the stream's seed, the epoch, the record, its repeat and the
             place of the step in the list alone.

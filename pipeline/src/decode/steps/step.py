@@ -219,7 +219,7 @@ class Program:
             with nullcontext() if self.given is None else kept_states():
                 result = step.call(picture, lambda: Sample(call, self.forms))
             if isinstance(result, tuple):
-                result, beside = self.parts(result)
+                result, beside = self.parts(result, call["sample"][2])
             is_kept = result is not None or step.gives != step.takes
             letter = self.keep(place, step, result) if is_kept else MADE
         except WrongResultError as error:
@@ -239,12 +239,17 @@ class Program:
             return RAISED, told(error)
         return letter, beside
 
-    def parts(self, result: tuple[Any, ...]) -> tuple[Any, bytes]:
+    def parts(self, result: tuple[Any, ...], view: str) -> tuple[Any, bytes]:
         """The picture of a result, and what is beside it as it is sent."""
         if len(result) != 2 or not isinstance(result[1], dict):
             kinds = ", ".join(type(part).__name__ for part in result)
             raise WrongResultError(f"it has returned a tuple of {kinds}: return a picture, None, or (picture, dict)")
         picture, changed = result
+        if changed and view != "images":
+            raise WrongResultError(
+                f"it has returned {', '.join(map(repr, changed))} for the view {view!r}, but only functions of "
+                "'images' return these: return the picture alone"
+            )
         answer: dict[str, Any] = {"columns": {}}
         places = {form.name: place for place, form in enumerate(self.forms)}
         for name, value in changed.items():

@@ -78,12 +78,20 @@ pub(super) fn write(reply: &ChildReply, job: &mut DecodeJob) -> bool {
         job.pictures.masks.targets.iter().map(|target| target.column).chain(job.pictures.views.columns.iter().copied());
     let columns: Vec<usize> = columns.collect();
     let place = &mut job.place;
-    let aside = job.pictures.steps.as_ref().zip(job.stepping.as_mut()).map(|(steps, stepping)| steps.place(stepping).1);
-    let picture = aside.unwrap_or_else(|| place.as_mut());
+    let picture = place.as_mut();
     if picture.len() != reply.picture.len() || columns.len() != reply.columns.len() {
         return false;
     }
     picture.copy_from_slice(&reply.picture);
+    if let Some((steps, stepping)) = job.pictures.steps.as_ref().zip(job.stepping.as_mut()) {
+        steps.begin(stepping, job.draw);
+        let awaiting = &mut stepping.awaiting;
+        let fits = awaiting.iter().map(|room| room.pixels.len()).eq(reply.awaiting.iter().map(Vec::len));
+        if !fits {
+            return false;
+        }
+        awaiting.iter_mut().zip(&reply.awaiting).for_each(|(room, made)| room.pixels.copy_from_slice(made));
+    }
     columns.into_iter().zip(&reply.columns).all(|(column, made)| {
         let (validity, values) = place.column(column);
         let fits = values.len() == made.values.len();

@@ -26,6 +26,7 @@ use crate::mosaic::{MosaicContent, PartnerContent};
 use crate::place::PlaceRight;
 use crate::record::Input;
 use crate::settings::{JpegDecoder, StreamSettings};
+use crate::step_lists::{AwaitsStep, StepLists};
 
 /// Makes what the daemon asks for that has started this process, until its socket closes. `read` reads a stream's settings as
 /// they were written.
@@ -55,9 +56,10 @@ pub fn make_suspects(read: impl Fn(&str) -> Option<StreamSettings>) -> io::Resul
 struct Station {
     maker: PictureMaker,
     recipe: Recipe,
-    /// What is done before the first function in Python, and where the picture goes then. What is behind the function works on
-    /// pixels, and not on files: the daemon does it.
-    first: Option<(Vec<u8>, Recipe)>,
+    /// Where functions in Python are. What is behind one works on pixels, and not on files: the daemon does it.
+    lists: StepLists,
+    /// What they are called with.
+    awaiting: Vec<AwaitsStep>,
     masks: Masks,
     views: Views,
     mosaics: Option<Mosaics>,
@@ -92,10 +94,9 @@ impl Station {
             recipe.clone().with_boxes(RecordBoxes::new(settings.annotated, setup.boxes_in_fractions, give))
         };
         let recipe = bound(&settings.recipe);
-        let has_steps = recipe.python().next().is_some();
-        let first = has_steps.then(|| recipe.split().0).map(|first| (vec![0; first.place_len()], first));
         let views = settings.views.iter().map(|view| View { name: view.name.clone(), recipe: bound(&view.recipe) });
         let views: Vec<View> = views.collect();
+        let (lists, awaiting) = (StepLists::new(&recipe, &views), Vec::new());
         let targets = setup.masks.iter().enumerate().map(|(column, mask)| MaskTarget {
             name: mask.name.clone(),
             mask: usize::try_from(mask.mask).unwrap_or(usize::MAX),
@@ -121,7 +122,7 @@ impl Station {
         let maker = PictureMaker::new(&lane, limits, &memory);
         let (place, mosaics) = (place(&recipe, &masks, &views)?, Mosaics::of(&recipe));
         let memory = getrlimit(Resource::Data).current;
-        Ok(Self { maker, recipe, first, masks, views, mosaics, cache, boxes, place, memory })
+        Ok(Self { maker, recipe, lists, awaiting, masks, views, mosaics, cache, boxes, place, memory })
     }
 
     fn make(&mut self, request: ChildRequest) -> ChildReply {
@@ -144,8 +145,8 @@ impl Station {
             draw: Draw { seed, epoch, record: key },
             made: None,
         };
-        let aside = self.first.as_mut().map(|(out, first)| (&*first, out.as_mut_slice()));
-        let (origin, partners) = match self.maker.make(order, aside, &mut self.place) {
+        let beginning = (!self.lists.is_empty()).then(|| self.lists.begin(order.draw, &mut self.awaiting));
+        let (origin, partners) = match self.maker.make(order, beginning, &mut self.place) {
             Ok(made) => made,
             Err(reason) => {
                 let (fault, may_pass) = (reason.to_string(), reason.may_pass());
@@ -164,7 +165,8 @@ impl Station {
         });
         ChildReply {
             origin: Some(exchange::told(&origin)),
-            picture: self.first.as_ref().map_or_else(|| self.place.as_mut().to_vec(), |(out, _)| out.clone()),
+            picture: self.place.as_mut().to_vec(),
+            awaiting: self.awaiting.iter().map(|it| it.pixels.clone()).collect(),
             columns,
             partners: beside.collect(),
             has_partners: partners.is_some(),

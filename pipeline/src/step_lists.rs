@@ -1,0 +1,151 @@
+//! The lists of transforms of a stream that have functions in Python: that of its pictures, and those of further views. Each is cut at
+//! its functions. What is before the first one that is called is done when the picture is decoded, for all lists at once.
+
+use forebay_pixels::{Draw, KeptPicture, PythonStep, Recipe, SplitRecipe, View};
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(crate) struct StepList {
+    /// The number of its view among the further ones. None: it is that of `images`.
+    pub view: Option<usize>,
+    /// The name of its view.
+    pub name: String,
+    pub split: SplitRecipe,
+    /// The number of its first function among those of all lists.
+    pub first: usize,
+}
+
+/// All of them, in the order of the views.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StepLists(Vec<StepList>);
+
+/// A picture before a function: the number of its list, and its pixels.
+#[derive(Debug)]
+pub(crate) struct AwaitsStep {
+    pub list: usize,
+    pub pixels: Vec<u8>,
+}
+
+/// What is done with a picture when it is decoded, in place of what its recipes say: up to the first functions that are called for
+/// it.
+#[derive(Debug, Default)]
+pub(crate) struct Beginning<'a>(Vec<Begun<'a>>);
+
+/// The same for one view.
+#[derive(Debug)]
+struct Begun<'a> {
+    view: Option<usize>,
+    recipe: &'a Recipe,
+    /// Where the result goes. None: no function is called, and it is the view itself.
+    out: Option<&'a mut [u8]>,
+}
+
+impl StepList {
+    /// The random choices of its view.
+    pub(crate) fn draw(&self, draw: Draw) -> Draw {
+        if self.view.is_some() { draw.of_view(&self.name) } else { draw }
+    }
+
+    /// The function that is called next, from this number on.
+    pub(crate) fn next(&self, from: usize, draw: Draw) -> Option<usize> {
+        self.split.next(from, self.draw(draw))
+    }
+}
+
+impl StepLists {
+    /// Of a stream's recipe, and its further views.
+    pub(crate) fn new(recipe: &Recipe, views: &[View]) -> Self {
+        let further = views.iter().enumerate().map(|(number, view)| (Some(number), view.name.as_str(), &view.recipe));
+        let (mut lists, mut first) = (Vec::new(), 0);
+        for (view, name, recipe) in std::iter::once((None, "images", recipe)).chain(further) {
+            if recipe.python().next().is_some() {
+                let split = SplitRecipe::new(recipe);
+                let count = split.steps().len();
+                lists.push(StepList { view, name: name.to_owned(), split, first });
+                first += count;
+            }
+        }
+        Self(lists)
+    }
+
+    /// Whether there is no function.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// One list.
+    pub(crate) fn list(&self, number: usize) -> &StepList {
+        &self.0[number]
+    }
+
+    /// All lists.
+    pub(crate) fn each(&self) -> impl Iterator<Item = &StepList> {
+        self.0.iter()
+    }
+
+    /// The functions of all lists.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &PythonStep> {
+        self.0.iter().flat_map(|list| list.split.steps())
+    }
+
+    /// What is done with a picture when it is decoded. `awaiting` gets room for what functions are called with.
+    pub(crate) fn begin<'a>(&'a self, draw: Draw, awaiting: &'a mut Vec<AwaitsStep>) -> Beginning<'a> {
+        let called = |list: &StepList| list.next(0, draw);
+        let wanted: Vec<usize> = (0..self.0.len()).filter(|&number| called(&self.0[number]).is_some()).collect();
+        awaiting.truncate(wanted.len());
+        awaiting.resize_with(wanted.len(), || AwaitsStep { list: 0, pixels: Vec::new() });
+        for (room, &list) in awaiting.iter_mut().zip(&wanted) {
+            room.list = list;
+            let split = &self.0[list].split;
+            fill(&mut room.pixels, split.part(0, called(&self.0[list])).place_len());
+        }
+        let mut rooms = awaiting.iter_mut();
+        let begun = self.0.iter().map(|list| {
+            let next = called(list);
+            let out = next.and_then(|_| rooms.next()).map(|room| room.pixels.as_mut_slice());
+            Begun { view: list.view, recipe: list.split.part(0, next), out }
+        });
+        Beginning(begun.collect())
+    }
+}
+
+impl<'a> Beginning<'a> {
+    /// Takes the place of a recipe and of the room for its result, which it gives, and of those of the further views.
+    pub(crate) fn replace<'b>(
+        self,
+        (mut recipe, mut out): (&'b Recipe, &'b mut [u8]),
+        (views, others): (&mut Vec<View>, &mut [&'b mut [u8]]),
+    ) -> (&'b Recipe, &'b mut [u8])
+    where
+        'a: 'b,
+    {
+        for begun in self.0 {
+            match begun.view {
+                None => {
+                    recipe = begun.recipe;
+                    out = begun.out.unwrap_or(out);
+                }
+                Some(view) => {
+                    views[view].recipe = begun.recipe.clone();
+                    if let Some(own) = begun.out {
+                        others[view] = own;
+                    }
+                }
+            }
+        }
+        (recipe, out)
+    }
+
+    /// Whether a list of a further view is among them.
+    pub(crate) fn has_views(&self) -> bool {
+        self.0.iter().any(|begun| begun.view.is_some())
+    }
+}
+
+/// Makes room for so many bytes, and for the few that a picture has behind its pixels.
+pub(crate) fn fill(pixels: &mut Vec<u8>, len: usize) {
+    pixels.clear();
+    let behind = usize::try_from(KeptPicture::bytes_of(0, 0)).unwrap_or_default();
+    pixels.reserve_exact(len + behind);
+    pixels.resize(len, 0);
+}
