@@ -28,6 +28,8 @@ pub enum Limit {
     Trainer,
     /// Trainers keep the slots of batches that they have consumed, and none is left for the next batch.
     Slots,
+    /// Processes that call functions in Python hardly ever wait.
+    Functions,
     /// Decode threads hardly ever wait.
     Decoding,
     /// Readers hardly ever wait, or have no room for what they read.
@@ -43,7 +45,7 @@ const KEPT_UP: f64 = 0.1;
 
 impl Limit {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Failed,
         Self::Ledger,
         Self::Storage,
@@ -52,6 +54,7 @@ impl Limit {
         Self::Measuring,
         Self::Trainer,
         Self::Slots,
+        Self::Functions,
         Self::Decoding,
         Self::Reading,
         Self::Elsewhere,
@@ -77,6 +80,7 @@ impl Limit {
             Self::Measuring => "measuring",
             Self::Trainer => "trainer",
             Self::Slots => "slots",
+            Self::Functions => "functions",
             Self::Decoding => "decoding",
             Self::Reading => "reading",
             Self::Elsewhere => "elsewhere",
@@ -122,6 +126,7 @@ fn bottleneck(stream: &StreamStatus, shares: StageShares, waiting: Option<f64>, 
     match () {
         () if is_kept && waiting.is_none_or(|share| share >= KEPT_UP) => Limit::Slots,
         () if waiting.map_or(is_full, |share| share < KEPT_UP) => Limit::Trainer,
+        () if shares.functions > BUSY && shares.functions >= shares.decoding => Limit::Functions,
         () if shares.decoding > BUSY => Limit::Decoding,
         () if shares.reading > BUSY || is_budget => Limit::Reading,
         () if shares.no_lease > 0.5 => Limit::Ledger,

@@ -109,9 +109,13 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
     let colour = match rates.verdict.limit {
         Limit::Failed | Limit::Ledger | Limit::Storage => Color::Red,
         Limit::Trainer | Limit::Complete => Color::Green,
-        Limit::Slots | Limit::NoTrainer | Limit::Measuring | Limit::Decoding | Limit::Reading | Limit::Elsewhere => {
-            Color::Yellow
-        }
+        Limit::Slots
+        | Limit::NoTrainer
+        | Limit::Measuring
+        | Limit::Functions
+        | Limit::Decoding
+        | Limit::Reading
+        | Limit::Elsewhere => Color::Yellow,
     };
     lines.push(vec![format!("  {}", rates.verdict.sentence).with(colour)]);
     lines

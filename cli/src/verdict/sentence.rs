@@ -2,7 +2,7 @@
 
 use forebay_pipeline::cores;
 use forebay_printable::printable;
-use forebay_proto::v1::{ConsumerStatus, DecoderStatus, StatusReply, StreamStatus};
+use forebay_proto::v1::{ConsumerStatus, DecoderStatus, FunctionStatus, StatusReply, StreamStatus};
 
 use super::{BUSY, Limit, StageShares, earlier};
 use crate::group::{in_batches, members, process};
@@ -62,6 +62,52 @@ fn kept(StreamStatus { slots_held, slots_quarantined, consumers, .. }: &StreamSt
     )
 }
 
+/// Functions in Python limit the stream: which one takes most of the time, and what would help.
+fn functions(before: &StatusReply, stream: &StreamStatus, shares: StageShares, cores: usize) -> String {
+    let was = earlier(before, stream).map(|was| was.functions.as_slice()).unwrap_or_default();
+    let busy =
+        |place: usize, now: &FunctionStatus| now.busy_us.saturating_sub(was.get(place).map_or(0, |was| was.busy_us));
+    let all = stream.functions.iter().enumerate().map(|(place, now)| (busy(place, now), now));
+    let whole = all.clone().map(|(busy, _)| busy).sum::<u64>().max(1);
+    let (most, function) = all.max_by_key(|(busy, _)| *busy).map_or((0, ""), |(busy, now)| (busy, &now.function));
+    #[allow(clippy::cast_precision_loss, reason = "microseconds of a time that was watched, far below 2^53")]
+    let percent = most as f64 / whole as f64 * 100.0 * shares.functions;
+    let workers = stream.python_workers;
+    // As many as decoding could have work for, as far as there are cores.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is limited by the number of cores")]
+    let wanted = (f64::from(workers) * (1.0 / shares.decoding.max(f64::EPSILON) - 1.0)).ceil().max(1.0) as usize;
+    let help = match wanted.min(cores.saturating_sub(usize::try_from(workers).unwrap_or(usize::MAX))) {
+        0 => format!("more cores ({cores})"),
+        more => format!("{more} more python_workers ({workers}, with {cores} cores)"),
+    };
+    format!(
+        "The bottleneck is Python: the Python step {} takes {percent:.0} % of the time of its processes: {help}, a faster function \
+         or a built-in transform in its place would help. Decoding could take {} as many pictures.",
+        printable(function),
+        times(shares.decoding)
+    )
+}
+
+/// Decode threads limit the stream.
+fn decoding(readings: (&StatusReply, &StatusReply), threads: u32, shares: StageShares) -> String {
+    let (images, cores) = (images(readings), cores::usable());
+    let help = match () {
+        () if images > 0.5 => format!(
+            "{:.0} % of the pictures are not JPEG, and such pictures are decoded whole: JPEG, smaller pictures or \
+             cache = \"decoded\" would help",
+            images * 100.0
+        ),
+        () if usize::try_from(threads).is_ok_and(|threads| threads < cores) => {
+            format!("More decode.threads would help: there are {threads}, and {cores} cores")
+        }
+        () => "More cores or smaller pictures would help".to_owned(),
+    };
+    format!(
+        "The bottleneck is decoding: its threads hardly ever waited. {help}. Reading could give {} as many pictures.",
+        times(shares.reading)
+    )
+}
+
 /// What limits the stream, then what would help; from the same two readings as the limit.
 pub(super) fn sentence(
     limit: Limit,
@@ -98,24 +144,8 @@ pub(super) fn sentence(
             slowest(stream, idle(readings.0, stream))
         ),
         Limit::Slots => kept(stream),
-        Limit::Decoding => {
-            let (images, cores) = (images(readings), cores::usable());
-            let help = match () {
-                () if images > 0.5 => format!(
-                    "{:.0} % of the pictures are not JPEG, and such pictures are decoded whole: JPEG, smaller pictures or \
-                     cache = \"decoded\" would help",
-                    images * 100.0
-                ),
-                () if usize::try_from(*decode_threads).is_ok_and(|threads| threads < cores) => {
-                    format!("More decode.threads would help: there are {decode_threads}, and {cores} cores")
-                }
-                () => "More cores or smaller pictures would help".to_owned(),
-            };
-            format!(
-                "The bottleneck is decoding: its threads hardly ever waited. {help}. Reading could give {} as many pictures.",
-                times(shares.reading)
-            )
-        }
+        Limit::Functions => functions(readings.0, stream, shares, cores::usable()),
+        Limit::Decoding => decoding(readings, *decode_threads, shares),
         Limit::Reading if shares.reading <= BUSY => format!(
             "The bottleneck is reading: few files fit into prefetch.budget, and decoders waited for the next ones. A larger \
              prefetch.budget would help. Decoding could take {} as many pictures.",
@@ -156,4 +186,42 @@ pub(super) fn sentence(
 fn times(busy: f64) -> String {
     let factor = 1.0 / busy.max(f64::EPSILON);
     if factor > 10.0 { "over 10 times".to_owned() } else { format!("{factor:.1} times") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_python_workers_are_advised_as_far_as_decoding_and_the_cores_go() {
+        let function = |function: &str, busy_us| FunctionStatus { function: function.into(), calls: 9, busy_us };
+        let mut stream = StreamStatus { python_workers: 2, ..StreamStatus::default() };
+        stream.functions = vec![function("steps:quick", 100), function("steps:slow", 300)];
+        let said = |decoding: f64, cores: usize| {
+            functions(
+                &StatusReply::default(),
+                &stream,
+                StageShares { decoding, functions: 1.0, ..StageShares::default() },
+                cores,
+            )
+        };
+        for (decoding, cores, help) in [
+            (0.25, 64, "6 more python_workers (2, with 64 cores)"),
+            (0.9, 64, "1 more python_workers (2, with 64 cores)"),
+            (0.0, 4, "2 more python_workers (2, with 4 cores)"),
+            (0.25, 2, "more cores (2)"),
+        ] {
+            let said = said(decoding, cores);
+            let first =
+                "The bottleneck is Python: the Python step steps:slow takes 75 % of the time of its processes: ";
+            assert!(said.starts_with(&format!("{first}{help}, a faster function or a built-in transform")), "{said}");
+        }
+        // What was before the first reading does not count.
+        let before =
+            StreamStatus { functions: vec![function("steps:quick", 0), function("steps:slow", 300)], ..stream.clone() };
+        let before = StatusReply { streams: vec![before], ..StatusReply::default() };
+        let shares = StageShares { decoding: 0.5, functions: 0.9, ..StageShares::default() };
+        let said = functions(&before, &stream, shares, 8);
+        assert!(said.contains("the Python step steps:quick takes 90 % of the time"), "{said}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forebay_proto::v1::{
-    ConsumerStatus, DecoderStatus, GroupStatus, LaneStatus, LedgerOutage, SourceRequests, StageStatus,
+    ConsumerStatus, DecoderStatus, FunctionStatus, GroupStatus, LaneStatus, LedgerOutage, SourceRequests, StageStatus,
 };
 
 use super::*;
@@ -104,6 +104,25 @@ fn each_limit_is_named() {
         assert_eq!(verdict.limit, limit, "{fault}: {verdict:?}");
         assert!(verdict.sentence.contains(words), "{fault}: {verdict:?}");
     }
+}
+
+#[test]
+fn functions_in_python_limit_a_stream_if_they_are_busier_than_decoding() {
+    let stages = |decode| vec![stage("prefetch", 800, 0), stage("decode", 0, decode), stage("batch", 500, 0)];
+    let function = |function: &str, busy_us| FunctionStatus { function: function.into(), calls: 9, busy_us };
+    let limited = |decode, workers, busy_us: u64| {
+        let stream = stream(|s| {
+            (s.stages, s.python_workers) = (stages(decode), workers);
+            s.functions = vec![function("steps:quick", busy_us / 5), function("steps:slow", busy_us / 5 * 4)];
+        });
+        judge(&StatusReply::default(), &stream)
+    };
+    let verdict = limited(500, 1, 950_000);
+    assert_eq!(verdict.limit, Limit::Functions);
+    assert!(verdict.sentence.contains("the Python step steps:slow takes 76 % of the time"), "{verdict:?}");
+    assert_eq!(limited(500, 2, 1_900_000).limit, Limit::Functions);
+    assert_ne!(limited(500, 2, 950_000).limit, Limit::Functions, "half of the processes wait");
+    assert_eq!(limited(10, 1, 950_000).limit, Limit::Decoding, "it is busier");
 }
 
 #[test]

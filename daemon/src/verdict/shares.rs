@@ -19,6 +19,9 @@ pub struct StageShares {
     pub no_room: f64,
     /// Decode threads had pictures.
     pub decoding: f64,
+    /// Processes called functions in Python.
+    #[serde(skip)]
+    pub functions: f64,
     /// No slot of the ring was free for the next batch.
     #[serde(rename = "no_free_slot")]
     pub no_slot: f64,
@@ -56,8 +59,17 @@ impl StageShares {
             reading: (1.0 - no_lease - no_room).max(0.0),
             no_lease,
             no_room,
+            functions: calling(before, after, time),
             decoding: 1.0 - waited("decode", |stage| stage.reader_wait_us, decoders),
             no_slot: waited("batch", |stage| stage.writer_wait_us, 1),
         }
     }
+}
+
+/// For which share of a time the processes that call functions in Python did so.
+fn calling(before: &StreamStatus, after: &StreamStatus, time: Duration) -> f64 {
+    let busy = |stream: &StreamStatus| stream.functions.iter().map(|function| function.busy_us).sum::<u64>();
+    let busy = Duration::from_micros(busy(after).saturating_sub(busy(before)));
+    let whole = time.as_secs_f64().max(f64::EPSILON) * f64::from(after.python_workers);
+    if whole > 0.0 { (busy.as_secs_f64() / whole).min(1.0) } else { 0.0 }
 }

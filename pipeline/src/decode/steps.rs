@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use forebay_children::Patience;
 use forebay_pixels::{Draw, Fault, Origin, Recipe};
-use forebay_proto::v1::FunctionFile;
+use forebay_proto::v1::{FunctionFile, FunctionStatus};
 use forebay_sources::ReaderFolders;
 use parking_lot::{Condvar, Mutex, RwLock};
 
@@ -88,6 +88,16 @@ struct StepCounts {
     slowest_first: AtomicU64,
     /// Calls that failed before the first one that did not; or all of them, once one did not.
     failed: AtomicU32,
+    /// The calls of each function.
+    functions: Vec<FunctionCalls>,
+}
+
+/// The calls of a function.
+#[derive(Debug, Default)]
+struct FunctionCalls {
+    count: AtomicU64,
+    /// Microseconds that they took.
+    micros: AtomicU64,
 }
 
 impl Steps {
@@ -117,13 +127,16 @@ impl Steps {
         let least = 2 * (workers + threads);
         let shared = Arc::new(StepsShared {
             most: within.clamp(least, least.max(2 * workers * frame + threads)),
+            counts: StepCounts {
+                functions: plan.lists.steps().map(|_| FunctionCalls::default()).collect(),
+                ..StepCounts::default()
+            },
             plan,
             queue,
             workers,
             files,
             state: Mutex::default(),
             changed: Condvar::new(),
-            counts: StepCounts::default(),
             alone: RwLock::new(()),
         });
         let steps = Self { shared };
@@ -143,6 +156,17 @@ impl Steps {
             sha256: sha256.clone(),
         };
         self.shared.files.iter().map(file).collect()
+    }
+
+    /// What its functions have done, and how many processes call them.
+    pub(crate) fn report(&self) -> (Vec<FunctionStatus>, usize) {
+        let StepsShared { plan, counts, workers, .. } = &*self.shared;
+        let functions = plan.lists.steps().zip(&counts.functions).map(|(step, calls)| FunctionStatus {
+            function: step.python.function.clone(),
+            calls: calls.count.load(Ordering::Relaxed),
+            busy_us: calls.micros.load(Ordering::Relaxed),
+        });
+        (functions.collect(), if plan.code.loader().is_some() { 0 } else { *workers })
     }
 }
 

@@ -77,6 +77,7 @@ fn told(stream: &Stream, ring: RingStatus, counted: LedgerCounts) -> StreamStatu
             prefetch.requests(),
         )
     });
+    let (functions, python_workers) = pipeline.functions();
     let (mut storage, mut requests) = (None, None);
     if let Some((prefetch, wait, figures)) = reading {
         stages.insert(0, prefetch);
@@ -116,6 +117,8 @@ fn told(stream: &Stream, ring: RingStatus, counted: LedgerCounts) -> StreamStatu
         epochs,
         epoch_len: dataset.plan().epoch_len(ring.epoch),
         epoch_done: done,
+        functions,
+        python_workers: threads(python_workers),
     }
 }
 

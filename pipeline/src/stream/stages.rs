@@ -8,6 +8,7 @@ use crossbeam_channel as channel;
 use forebay_delivery::Delivery;
 use forebay_ledger_client::CallError;
 use forebay_pixels::{Mosaics, PlaceForm};
+use forebay_proto::v1::FunctionStatus;
 use forebay_sources::Reading;
 use tokio::sync::{MutexGuard, oneshot};
 
@@ -167,6 +168,11 @@ impl Stages {
     /// Threads that decode, for this stream and others.
     pub(super) fn decode_threads(&self) -> usize {
         self.pool.threads()
+    }
+
+    /// Its functions in Python, and how many processes call them.
+    pub(super) fn functions(&self) -> (Vec<FunctionStatus>, usize) {
+        self.steps.as_ref().map(|steps| steps.report()).unwrap_or_default()
     }
 
     /// Threads that read, or the one that makes requests.

@@ -4326,6 +4326,26 @@ pub struct StreamStatus {
     /// Of these, the ones whose records are delivered, dropped, bad or abandoned.
     #[prost(uint64, tag = "29")]
     pub epoch_done: u64,
+    /// Its functions in Python, in the order of its transforms.
+    #[prost(message, repeated, tag = "30")]
+    pub functions: ::prost::alloc::vec::Vec<FunctionStatus>,
+    /// Processes that call them. 0 without functions, or if a Loader calls them.
+    #[prost(uint32, tag = "31")]
+    pub python_workers: u32,
+}
+/// A function in Python of a stream.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FunctionStatus {
+    /// "module:name".
+    #[prost(string, tag = "1")]
+    pub function: ::prost::alloc::string::String,
+    /// Calls so far.
+    #[prost(uint64, tag = "2")]
+    pub calls: u64,
+    /// For how long processes were busy with them.
+    #[prost(uint64, tag = "3")]
+    pub busy_us: u64,
 }
 /// The requests by which a stream reads its source.
 #[allow(clippy::all)]

@@ -1,6 +1,7 @@
 //! Storage that is slow or gone, and files for which there is no room.
 
 use std::fs;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::pictures::large_pictures;
@@ -70,6 +71,39 @@ fn a_slow_disk_is_named() {
     let verdict = limited_while_reading(&home, &mut trainer, "reading");
     assert!(verdict.contains("more prefetch.threads (1)"), "{verdict}");
     drop(daemon);
+}
+
+/// Takes its time.
+const SLOW_STEP: &str = "import threading\n\ndef wait(picture, sample):\n    threading.Event().wait(0.05)\n";
+
+#[test]
+fn a_slow_function_in_python_is_named() {
+    let home = Home::with_pictures(40);
+    let folder = home.path("steps");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("slow_steps.py"), SLOW_STEP).unwrap();
+    let transform = "[{ center_crop = { size = 16 } }, { python = { function = \"slow_steps:wait\" } }]";
+    home.configure(&format!(
+        "[sources]\npython = [\"{}\"]\n[streams.train]\nsource = \"{}\"\nbatch_size = 4\npython_workers = 1\n\
+         transform = {transform}\n",
+        folder.display(),
+        home.path("pictures").display(),
+    ));
+    if !has_numpy() {
+        println!("skipped: python3 has no numpy, which functions get their pictures as");
+        return;
+    }
+    let daemon = home.start();
+    let mut trainer = Trainer::attach(&home);
+    let verdict = limited_while_reading(&home, &mut trainer, "functions");
+    assert!(verdict.contains("the Python step slow_steps:wait takes"), "{verdict}");
+    drop(daemon);
+}
+
+/// Whether the interpreter that a service starts has numpy.
+fn has_numpy() -> bool {
+    let asked = Command::new("python3").args(["-c", "import numpy"]).stderr(Stdio::null()).status();
+    asked.is_ok_and(|status| status.success())
 }
 
 #[test]

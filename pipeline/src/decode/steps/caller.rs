@@ -228,8 +228,11 @@ impl Caller {
         let (is_first, began) = (!child.has_answered, Instant::now());
         let answer = child.answer(&Patience::lasting(timeout).unless(&is_withdrawn))?;
         shared.counts.answers.fetch_add(1, Ordering::SeqCst);
+        let micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let calls = &shared.counts.functions[plan.number(stepping(job))];
+        calls.count.fetch_add(1, Ordering::Relaxed);
+        calls.micros.fetch_add(micros, Ordering::Relaxed);
         if is_first {
-            let micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
             shared.counts.slowest_first.fetch_max(micros.max(1), Ordering::SeqCst);
         }
         plan.take(stepping(job), answer, |into| child.result(place, plan.room, into), spare)
