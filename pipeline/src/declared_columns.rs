@@ -6,15 +6,26 @@ use forebay_pixels::{DeclaredColumn, Recipe};
 use crate::decode::steps::StepError;
 use crate::targets::Targets;
 
+/// By this name, functions return the label.
+const LABEL: &str = "label";
+
 /// The columns of a stream, with those that the functions of its recipe declare.
 ///
 /// # Errors
-/// One cannot be a column.
+/// One cannot be a column, or has the name by which functions return the label.
 pub(crate) fn with_declared(targets: Targets, recipe: &Recipe) -> Result<Targets, StepError> {
+    if let Some(python) = recipe.python().next().filter(|_| targets.schema().find(LABEL).is_some()) {
+        return Err(StepError::Label { function: python.function.clone() });
+    }
     let mut columns = recipe.python().flat_map(|python| python.columns.iter().map(move |each| (python, each)));
     columns.try_fold(targets, |targets, (python, (name, declared))| {
         let column =
             |problem: String| StepError::Column { function: python.function.clone(), column: name.clone(), problem };
+        if name == LABEL {
+            return Err(column(
+                "a function returns the label of the record by this name, without declaring it".to_owned(),
+            ));
+        }
         let (of, room) = parsed(declared).map_err(column)?;
         targets.with_declared(name, of, room).map_err(|error| column(error.to_string()))
     })
@@ -38,7 +49,9 @@ fn parsed(declared: &DeclaredColumn) -> Result<(ColumnType, Room), String> {
 mod tests {
     use std::sync::Arc;
 
+    use forebay_columns::{Column, Field, Schema, Table};
     use forebay_pixels::Output;
+    use forebay_sources::Source;
     use serde_json::{Value, from_value, json};
 
     use super::*;
@@ -64,6 +77,30 @@ mod tests {
     }
 
     #[test]
+    fn rule_59_a_stream_with_a_column_called_label_has_no_function_that_could_return_it() {
+        let (labels, other) = (Field::new("label", "i64".parse().unwrap()), Field::new("tag", "i64".parse().unwrap()));
+        let column = |field: &Field| {
+            let mut column = Column::new(field.column_type.clone());
+            column.push(&[7_i64]);
+            column
+        };
+        let columns = vec![column(&other), column(&labels)];
+        let table = Table::try_new(Schema::try_new(vec![other, labels]).unwrap(), columns, 1).unwrap();
+        let source: Arc<dyn Source> = Arc::new(MemorySource::new(1).with_targets(table));
+        let with = |names: Option<&[String]>, function: bool| {
+            let python = function.then(|| json!({ "python": { "function": "a:b" } }));
+            let list: Vec<Value> = std::iter::once(json!({ "center_crop": { "size": 8 } })).chain(python).collect();
+            let recipe = Recipe::new(from_value(json!(list)).unwrap(), Output::default()).unwrap();
+            with_declared(Targets::new(Arc::clone(&source), names, (8, 8)).unwrap(), &recipe)
+        };
+        let refused = with(None, true).unwrap_err();
+        assert_eq!(refused, StepError::Label { function: "a:b".to_owned() });
+        assert!(refused.to_string().contains("the dataset has a column \"label\""), "{refused}");
+        assert!(with(None, false).is_ok(), "without a function it is a column as others are");
+        assert!(with(Some(&["tag".to_owned()]), true).is_ok(), "it is left out");
+    }
+
+    #[test]
     fn rule_59_what_cannot_be_a_column_is_refused_by_name() {
         for (columns, words) in [
             (json!({ "blur": "float" }), "declares the column \"blur\": \"float\" is not the type of a column"),
@@ -72,6 +109,7 @@ mod tests {
                 json!({ "blur": { "type": "f32", "most": [1] } }),
                 "give one number in `most` for each [*] of the type f32:",
             ),
+            (json!({ "label": "i64" }), "returns the label of the record by this name"),
             (json!({ "labels": "i64" }), "the name \"labels\" is taken"),
             (json!({ "tally": "u8" }), "there are two columns with the name \"tally\""),
             (json!({ "a b": "u8" }), "cannot be the name of a column"),

@@ -67,6 +67,15 @@ pub enum StepError {
         /// The folder.
         folder: PathBuf,
     },
+    /// Its stream has a column that it could not tell from the label.
+    #[error(
+        "transform: the dataset has a column \"label\", and what the function {function} returned for \"label\" would be the label of the \
+         record. Leave this column out with `columns`, or give it another name in the dataset"
+    )]
+    Label {
+        /// The function.
+        function: String,
+    },
     /// A column that it declares cannot be one.
     #[error("transform: the function {function} declares the column \"{column}\": {problem}", column = printable(.column))]
     Column {
