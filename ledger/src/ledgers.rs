@@ -210,7 +210,7 @@ impl Ledgers {
             return Err(invalid(format!("epochs is {}; it may be at most {MAX_EPOCH}.", request.epochs)));
         }
         let stream = format!("{}/{}/", request.run, request.stream);
-        compare(&self.registry, &stream, request)?;
+        compare(&self.registry, &stream, request, now)?;
         let name = self.runs.name_of(&stream, spec);
         let resumed = self.registry.contains(&name);
         // One summary is enough for all shards.

@@ -2,7 +2,7 @@
 
 use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
-    AckRequest, FunctionFile, OpenRequest, PictureLimits, Policies,
+    AckRequest, FunctionFile, LedgerSpec, LockstepRank, OpenRequest, PictureLimits, Policies,
     acquire_reply::Answer,
     policies::{LastBatch, OnError},
 };
@@ -108,6 +108,38 @@ fn rule_59_nodes_with_other_files_of_a_function_are_refused_by_its_name_also_aft
     scene.restart();
     let said = open(&scene, "two", 1, 2, with(&[file("a:b", "2")])).unwrap_err();
     assert!(said.contains("a:b"), "{said}");
+}
+
+#[test]
+fn rule_59_nodes_of_other_shards_or_ranks_with_other_files_of_a_function_are_refused_by_its_name() {
+    let file = |function: &str, sum: &str| FunctionFile { function: function.to_owned(), sha256: sum.repeat(64) };
+    let with = |functions: &[FunctionFile]| Policies { functions: functions.to_vec(), ..plain() };
+    let lockstep =
+        |rank| LedgerSpec { lockstep: Some(LockstepRank { global_batch: 4, rank, world_size: 2 }), ..spec(20) };
+    let specs = [[0, 1].map(|shard| static_spec(20, shard, 2, false)), [0, 1].map(lockstep)];
+    for [first, second] in specs {
+        let mut scene = Scene::new(first, 10, 1);
+        open(&scene, "one", 1, 1, with(&[file("a:b", "1")])).unwrap();
+        scene.spec = second;
+        for _ in 0..2 {
+            let said = open(&scene, "two", 1, 1, with(&[file("c:d", "3"), file("a:b", "2")])).unwrap_err();
+            assert!(
+                said.contains("has the function a:b in a file with the SHA-256 sum \"111111111111\" on node \"one\""),
+                "{said}"
+            );
+            assert!(
+                said.contains("node \"two\" has the function a:b in a file with the SHA-256 sum \"222222222222\"."),
+                "{said}"
+            );
+            scene.restart();
+        }
+        // Other functions may be there, and a node has its own files, whatever it had before.
+        open(&scene, "two", 1, 1, with(&[file("a:b", "1"), file("e:f", "4")])).unwrap();
+        open(&scene, "two", 2, 1, with(&[file("a:b", "1"), file("e:f", "5")])).unwrap();
+        // One that is silent is gone.
+        scene.pass(SILENCE);
+        open(&scene, "two", 3, 1, with(&[file("a:b", "2")])).unwrap();
+    }
 }
 
 #[test]

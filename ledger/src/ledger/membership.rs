@@ -82,6 +82,23 @@ impl Ledger {
         )))
     }
 
+    /// Refuses a worker of another shard or rank of the run, if a function in Python has another file at the worker here (semantics
+    /// rule 59).
+    ///
+    /// # Errors
+    /// It has, and that worker lives.
+    pub(crate) fn compare_functions(&self, request: &OpenRequest, now: u64) -> Result<(), LedgerError> {
+        let (Some(asked), Some(kept)) = (&request.policies, self.terms.policies()) else { return Ok(()) };
+        let differing = policies::files(asked, kept).into_iter().find(|(asked, kept)| asked != kept);
+        let other = self.living_beside(&request.worker, now).filter(|_| !self.terms.is_shared());
+        let (Some((asks, has)), Some(other)) = (differing, other) else { return Ok(()) };
+        Err(LedgerError::SpecMismatch(format!(
+            "Stream {:?} has {has} on node {other:?}, which reads another shard or rank, and node {:?} has {asks}. Give all nodes of a \
+             run the same files of functions in Python. To change them, end the stream on the other nodes first.",
+            request.stream, request.worker
+        )))
+    }
+
     /// Takes the epochs and policies of a worker. All living workers [agree](Self::agree) with them. Workers that were
     /// cut off may have other ones. They are fenced, because they would wait for other epochs. If no other worker reads
     /// the run, it continues after a failure, because its user has seen the reason.

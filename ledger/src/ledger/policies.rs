@@ -23,12 +23,17 @@ pub(super) fn compared(asked: &Policies, kept: &Policies) -> Vec<(String, String
     if let (Some(asked), Some(kept)) = (&asked.limits, &kept.limits) {
         all.extend(limits(asked).into_iter().zip(limits(kept)));
     }
-    // Nodes may have other transforms, but not another function of the same name.
-    for asked in &asked.functions {
-        let kept = kept.functions.iter().filter(|kept| kept.function == asked.function);
-        all.extend(kept.map(|kept| (file(asked), file(kept))));
-    }
+    all.extend(files(asked, kept));
     all
+}
+
+/// The files of the functions that both have. Nodes may have other transforms, but not another function of the same name.
+pub(super) fn files(asked: &Policies, kept: &Policies) -> Vec<(String, String)> {
+    let both = asked.functions.iter().flat_map(|asked| {
+        let kept = kept.functions.iter().filter(|kept| kept.function == asked.function);
+        kept.map(|kept| (file(asked), file(kept)))
+    });
+    both.collect()
 }
 
 /// What is agreed on when a worker asks for this beside others that have agreed on the rest.

@@ -34,8 +34,9 @@ pub(super) fn plan(
     Ok(plan)
 }
 
-/// All ledgers of a run's stream agree in everything but the number of the shard, and the number and count of ranks.
-pub(super) fn compare(registry: &Registry, stream: &str, request: &OpenRequest) -> Result<(), LedgerError> {
+/// All ledgers of a run's stream agree in everything but the number of the shard, and the number and count of ranks. So do the files of
+/// their functions in Python.
+pub(super) fn compare(registry: &Registry, stream: &str, request: &OpenRequest, now: u64) -> Result<(), LedgerError> {
     let asked = request.spec.as_ref().map(nameless).unwrap_or_default();
     // They agree with each other.
     if let Some((_, ledger)) = registry.of_stream(stream).next() {
@@ -57,7 +58,7 @@ pub(super) fn compare(registry: &Registry, stream: &str, request: &OpenRequest) 
             )));
         }
     }
-    Ok(())
+    registry.of_stream(stream).try_for_each(|(_, ledger)| ledger.compare_functions(request, now))
 }
 
 /// Names are parts of keys, divided by '/'.

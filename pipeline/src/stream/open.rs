@@ -194,9 +194,6 @@ impl Opening {
     ) -> Result<Option<Arc<Steps>>, StreamError> {
         let lists = StepLists::new(recipe, &targets.views().views);
         let Some(function) = lists.steps().next().map(|step| step.python.function.clone()) else { return Ok(None) };
-        if self.ledger.coordinator.is_remote() && self.identity.part.is_some() {
-            return Err(StepError::Shared { function }.into());
-        }
         if is_in_gpu {
             return Err(StepError::Gpu { function }.into());
         }

@@ -22,16 +22,6 @@ pub enum StepError {
         /// The function.
         function: String,
     },
-    /// Several nodes have shards or ranks of its run, and each of these has a ledger of its own.
-    #[error(
-        "transform: the function {function} cannot run in a shard or a rank of a run whose ledgers are at a coordinator: nothing \
-         would notice that nodes have different files of it. Leave out num_shards and assignment, so that the nodes share one \
-         ledger; or leave out [coordinator] endpoint in this daemon's configuration"
-    )]
-    Shared {
-        /// The function.
-        function: String,
-    },
     /// A service starts no such program.
     #[error(
         "python is \"{program}\", but must be left out, or be the absolute path of a program below a folder of `python` in \
