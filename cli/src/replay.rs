@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use forebay_pipeline::{ReplayedView, replay};
+use forebay_pipeline::{Replay, ReplayedView};
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::Turn;
 use serde_json::Map;
@@ -52,7 +52,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     };
     let (source, settings) = (Arc::from(stream.dataset()?), &stream.section().settings);
     let turn = Turn::new(args.record, args.repeat);
-    let views = replay(&source, settings, (stream.decode(), &stream.readers()), args.epoch, turn);
+    let readers = stream.readers();
+    let replay = Replay::new(&source, settings, (stream.decode(), &readers));
+    let views = replay.and_then(|mut replay| replay.turn(args.epoch, turn));
     let views = views.map_err(|error| Failure::Failed(format!("{error}.")))?;
     let mut out = io::stdout().lock();
     for view in &views {

@@ -53,7 +53,7 @@ pub use gpu_ring::Gpus;
 pub use memory::Promises;
 pub use metric::{Metric, MetricType};
 pub use placement::{Credentials, PixelPlace, PlacementRefusal};
-pub use replay::{ReplayError, ReplayedView, replay};
+pub use replay::{Replay, ReplayError, ReplayedView};
 pub use samples::{Registry, Samples};
 pub use seek::SeekStores;
 pub use stream::{

@@ -1,5 +1,6 @@
 //! Replay: what training saw of a record before mixing, made again without a stream (semantics rule 51).
 
+use std::fmt;
 use std::sync::Arc;
 
 use forebay_pixels::{Draw, MOST_VIEWS, Mosaics, Plan, Recipe, View};
@@ -10,7 +11,6 @@ use thiserror::Error;
 use crate::box_column::{self, NoBoxes};
 use crate::cache::Cache;
 use crate::declared_columns::with_declared;
-use crate::decode::Picture;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::masks::Masks;
@@ -18,6 +18,7 @@ use crate::decode::mosaic::{MosaicPixels, MosaicThread, OwnPicture};
 use crate::decode::steps::StepError;
 use crate::decode::steps::replayed::ReplayedSteps;
 use crate::decode::views::FurtherViews;
+use crate::decode::{Decode, Picture};
 use crate::follow::{self, FollowSettings, NotFollowed};
 use crate::mosaic::{MosaicContent, MosaicReads};
 use crate::record::{EpochTurn, FailedRead, Input};
@@ -79,93 +80,138 @@ pub enum ReplayError {
     },
 }
 
-/// Makes all views of a turn of a record again, with the bytes that the CPU lane gives. Functions in Python are called in a child
-/// process, and `readers` says where they may be.
-///
-/// # Errors
-/// There is no such record, or it is bad, or a function cannot be called.
-pub fn replay(
-    source: &Arc<dyn Source>,
-    settings: &StreamSettings,
-    (decode, readers): (&DecodeSettings, &ReaderFolders),
-    epoch: u64,
-    turn: Turn,
-) -> Result<Vec<ReplayedView>, ReplayError> {
-    let (record, records) = (turn.record(), source.len());
-    if record >= records {
-        return Err(ReplayError::NoRecord { record, records });
+/// Makes records of a dataset again, with the bytes that the CPU lane gives. Functions in Python are called in a child process, which
+/// lives as long as this.
+pub struct Replay<'a> {
+    source: &'a Arc<dyn Source>,
+    settings: &'a StreamSettings,
+    recipe: Recipe,
+    views: Vec<View>,
+    mosaics: Option<Arc<Mosaics>>,
+    steps: Option<ReplayedSteps>,
+    cache: Option<Cache>,
+    lane: Decode,
+}
+
+impl<'a> Replay<'a> {
+    /// As a stream of these settings does. `readers` says where functions in Python may be.
+    ///
+    /// # Errors
+    /// The dataset does not have what the stream needs, or a function cannot be called.
+    pub fn new(
+        source: &'a Arc<dyn Source>,
+        settings: &'a StreamSettings,
+        (decode, readers): (&DecodeSettings, &ReaderFolders),
+    ) -> Result<Self, ReplayError> {
+        let bound = |recipe: &Recipe| box_column::bound(recipe, source, settings.annotated);
+        let recipe = bound(&settings.recipe)?;
+        let further = settings.views.iter();
+        let further = further.map(|view| Ok(View { name: view.name.clone(), recipe: bound(&view.recipe)? }));
+        let views = further.collect::<Result<Vec<_>, NoBoxes>>()?;
+        let steps = steps(source, settings, (&recipe, &views), readers)?;
+        // A cache of decoded pictures may shrink them, whether it has room or not.
+        let cache = settings.cache.filter(|cache| cache.kind == CacheKind::Decoded);
+        let cache = cache.map(|cache| Cache::new(cache.keep(&recipe), 0));
+        let lane = CpuLane::maker(CpuShared::new(decode.limits, Arc::new(Budget::new(decode.memory.0)), decode.jpeg))();
+        let mosaics = Mosaics::of(&settings.recipe).map(Arc::new);
+        Ok(Self { source, settings, recipe, views, mosaics, steps, cache, lane })
     }
-    let StreamSettings { seed, cache, annotated, .. } = settings;
-    let mosaics = Mosaics::of(&settings.recipe).map(Arc::new);
-    let locator = |record| source.locator(record).to_string();
-    let mut own = Vec::new();
+
+    /// Makes all views of a turn of a record again.
+    ///
+    /// # Errors
+    /// There is no such record, or it is bad.
+    pub fn turn(&mut self, epoch: u64, turn: Turn) -> Result<Vec<ReplayedView>, ReplayError> {
+        let Self { source, settings, recipe, views, mosaics, steps, cache, lane } = self;
+        let (record, records, seed) = (turn.record(), source.len(), settings.seed);
+        if record >= records {
+            return Err(ReplayError::NoRecord { record, records });
+        }
+        let locator = |record| source.locator(record).to_string();
+        let content = content(source, mosaics.as_ref(), seed, EpochTurn { epoch, turn })?;
+        let draw = Draw { seed, epoch, record: turn.key() };
+        let further = views.iter().map(|view| (view.name.as_str(), &view.recipe, draw.of_view(&view.name)));
+        let each: Vec<(&str, &Recipe, Draw)> = std::iter::once(("images", &*recipe, draw)).chain(further).collect();
+        let made = each.iter().map(|&(name, recipe, _)| ReplayedView {
+            name: name.to_owned(),
+            recipe: recipe.clone(),
+            bytes: vec![0; recipe.place_len()],
+            plan: Plan::default(),
+        });
+        let mut made: Vec<ReplayedView> = made.collect();
+        let (first, further) = made.split_first_mut().expect("images are always made");
+        let mut out: [&mut [u8]; MOST_VIEWS] = Default::default();
+        for (out, view) in out.iter_mut().zip(further) {
+            *out = &mut view.bytes;
+        }
+        let (mut decoded, mut begun, mut awaiting) = (&*recipe, views.clone(), Vec::new());
+        let mut first = first.bytes.as_mut_slice();
+        if let Some(steps) = &steps {
+            (decoded, first) = steps.begin(draw, &mut awaiting).replace((decoded, first), (&mut begun, &mut out));
+        }
+        let masks = Masks { of_source: source.masks().len(), ..Masks::default() };
+        let picture = Picture {
+            input: masks.picture(Input::File(content.own())),
+            behind: &[],
+            cache: cache.as_ref(),
+            seek: None,
+            recipe: decoded,
+            record,
+            draw,
+            out: first,
+            further: FurtherViews { views: &begun, out: &mut out[..views.len()] },
+        };
+        let bad = |cause: String| ReplayError::Picture { locator: locator(record), cause };
+        let origin = lane(picture).map_err(|fault| bad(fault.to_string()))?;
+        if let Some(steps) = steps {
+            let mut out: Vec<&mut [u8]> = made.iter_mut().map(|view| view.bytes.as_mut_slice()).collect();
+            let played = steps.play((origin, awaiting), (record, draw, turn.repeat()), lane, &mut out);
+            played.map_err(|words| bad(words.trim_end_matches('.').to_owned()))?;
+        }
+        if let Some(mosaics) = mosaics.as_deref() {
+            let own = OwnPicture { mosaics, content: &content, record, draw };
+            let lay = |tile, pixels: &MosaicPixels| mosaics.lay(tile, &pixels.picture, &mut made[0].bytes);
+            let outcome = MosaicThread::default().each(lane, own, &masks, |_, _, _| Ok(()), lay);
+            outcome.map_err(|reason| bad(reason.to_string()))?;
+        }
+        for (view, (_, recipe, draw)) in made.iter_mut().zip(each) {
+            recipe.plan_into(&origin, draw, &mut view.plan);
+        }
+        Ok(made)
+    }
+}
+
+impl fmt::Debug for Replay<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { recipe, views, steps, .. } = self;
+        formatter
+            .debug_struct("Replay")
+            .field("recipe", recipe)
+            .field("views", views)
+            .field("steps", steps)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a turn of a record is made of.
+fn content(
+    source: &Arc<dyn Source>,
+    mosaics: Option<&Arc<Mosaics>>,
+    seed: u64,
+    of: EpochTurn,
+) -> Result<MosaicContent, ReplayError> {
+    let (record, mut own) = (of.turn.record(), Vec::new());
     // The source limits each record by itself. There is no budget that the records of a mosaic share.
-    let read = if let Some(mosaics) = &mosaics {
-        let reads = MosaicReads::new(Arc::clone(mosaics), *seed);
-        reads.read(source.as_ref(), EpochTurn { epoch, turn }, u64::MAX, own, |_partner| true)
+    let read = if let Some(mosaics) = mosaics {
+        MosaicReads::new(Arc::clone(mosaics), seed).read(source.as_ref(), of, u64::MAX, own, |_partner| true)
     } else {
         let read = source.read(record, u64::MAX, &mut own).map(|()| MosaicContent::alone(own));
         read.map_err(|error| FailedRead::at(record, error))
     };
-    let content = read.map_err(|FailedRead { record, error }| ReplayError::Read { locator: locator(record), error })?;
-    let recipe = &box_column::bound(&settings.recipe, source, *annotated)?;
-    let bound = |view: &View| {
-        Ok(View { name: view.name.clone(), recipe: box_column::bound(&view.recipe, source, *annotated)? })
-    };
-    let views = &settings.views.iter().map(bound).collect::<Result<Vec<_>, NoBoxes>>()?;
-    let draw = Draw { seed: *seed, epoch, record: turn.key() };
-    let mut steps = steps(source, settings, (recipe, views), readers)?;
-    let further = views.iter().map(|view| (view.name.as_str(), &view.recipe, draw.of_view(&view.name)));
-    let each: Vec<(&str, &Recipe, Draw)> = std::iter::once(("images", recipe, draw)).chain(further).collect();
-    let made = each.iter().map(|&(name, recipe, _)| ReplayedView {
-        name: name.to_owned(),
-        recipe: recipe.clone(),
-        bytes: vec![0; recipe.place_len()],
-        plan: Plan::default(),
-    });
-    let mut made: Vec<ReplayedView> = made.collect();
-    // A cache of decoded pictures may shrink them, whether it has room or not.
-    let cache = cache.filter(|cache| cache.kind == CacheKind::Decoded).map(|cache| Cache::new(cache.keep(recipe), 0));
-    let mut lane = CpuLane::maker(CpuShared::new(decode.limits, Arc::new(Budget::new(decode.memory.0)), decode.jpeg))();
-    let (first, further) = made.split_first_mut().expect("images are always made");
-    let mut out: [&mut [u8]; MOST_VIEWS] = Default::default();
-    for (out, view) in out.iter_mut().zip(further) {
-        *out = &mut view.bytes;
-    }
-    let (mut decoded, mut begun, mut awaiting) = (recipe, views.clone(), Vec::new());
-    let mut first = first.bytes.as_mut_slice();
-    if let Some(steps) = &steps {
-        (decoded, first) = steps.begin(draw, &mut awaiting).replace((decoded, first), (&mut begun, &mut out));
-    }
-    let masks = Masks { of_source: source.masks().len(), ..Masks::default() };
-    let picture = Picture {
-        input: masks.picture(Input::File(content.own())),
-        behind: &[],
-        cache: cache.as_ref(),
-        seek: None,
-        recipe: decoded,
-        record,
-        draw,
-        out: first,
-        further: FurtherViews { views: &begun, out: &mut out[..views.len()] },
-    };
-    let bad = |cause: String| ReplayError::Picture { locator: locator(record), cause };
-    let origin = lane(picture).map_err(|fault| bad(fault.to_string()))?;
-    if let Some(steps) = &mut steps {
-        let mut out: Vec<&mut [u8]> = made.iter_mut().map(|view| view.bytes.as_mut_slice()).collect();
-        let played = steps.play((origin, awaiting), (record, draw, turn.repeat()), &mut lane, &mut out);
-        played.map_err(|words| bad(words.trim_end_matches('.').to_owned()))?;
-    }
-    if let Some(mosaics) = mosaics.as_deref() {
-        let own = OwnPicture { mosaics, content: &content, record, draw };
-        let lay = |tile, pixels: &MosaicPixels| mosaics.lay(tile, &pixels.picture, &mut made[0].bytes);
-        let outcome = MosaicThread::default().each(&mut lane, own, &masks, |_, _, _| Ok(()), lay);
-        outcome.map_err(|reason| bad(reason.to_string()))?;
-    }
-    for (view, (_, recipe, draw)) in made.iter_mut().zip(each) {
-        recipe.plan_into(&origin, draw, &mut view.plan);
-    }
-    Ok(made)
+    read.map_err(|FailedRead { record, error }| ReplayError::Read {
+        locator: source.locator(record).to_string(),
+        error,
+    })
 }
 
 /// What calls the functions in Python of a recipe and of further views, if they have some.

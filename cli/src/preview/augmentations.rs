@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use forebay_pipeline::{ReplayedView, replay};
+use forebay_pipeline::{Replay, ReplayError, ReplayedView};
 use forebay_pixels as pixels;
 use forebay_proto::Turn;
 use forebay_ring as ring;
@@ -39,10 +39,12 @@ pub(super) fn run(args: &PreviewArgs) -> Result<(), Failure> {
     if pixels * u64::from(epochs) > MOST_PIXELS {
         return Err(Failure::Usage(format!("The sheet would be too large. Set --count to less than {}.", args.count)));
     }
+    let failed = |error: ReplayError| Failure::Failed(format!("{error}."));
+    let readers = stream.readers();
+    let mut replay = Replay::new(&source, settings, (stream.decode(), &readers)).map_err(failed)?;
     let mut cells = Vec::new();
     for epoch in 0..u64::from(epochs) {
-        let made = replay(&source, settings, (stream.decode(), &stream.readers()), epoch, Turn::new(record, 0));
-        let made = made.map_err(|error| Failure::Failed(format!("{error}.")))?;
+        let made = replay.turn(epoch, Turn::new(record, 0)).map_err(failed)?;
         cells.extend(made.iter().map(|view| {
             let title = if views == 1 { format!("epoch {epoch}") } else { format!("epoch {epoch}, {}", view.name) };
             GridCell { picture: picture(view), title, steps: caption::steps(&view.plan) }

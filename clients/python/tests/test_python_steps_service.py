@@ -61,3 +61,17 @@ def test_rule_59_a_service_runs_functions_only_from_below_its_folders(
     with forebay.Loader("stream:train", socket=daemon.socket) as loader:
         assert sum(batch.valid for batch in loader) == 12
     daemon.end()
+
+
+def test_a_bench_calls_the_functions_of_a_configured_stream(binary, jpegs, tmp_path, monkeypatch):
+    folder = tmp_path / "steps"
+    folder.mkdir()
+    code = 'import os\n\ndef mark(picture, sample):\n    open(f"{__file__}.{sample.record}", "a").close()\n'
+    (folder / "steps_module.py").write_text(code)
+    monkeypatch.setenv("PATH", os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"])
+    table = [*(step.to_settings() for step in BEFORE), {"python": {"function": "steps_module:mark"}}]
+    served(binary, tmp_path, jpegs, table, [folder])
+    command = [binary, "bench", "--config", str(tmp_path / "forebay.toml"), "--seconds", "1", "--json"]
+    told = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert json.loads(told.stdout)["pictures_per_second"] > 0, told.stdout
+    assert len(list(folder.glob("steps_module.py.*"))) == 12

@@ -78,6 +78,27 @@ def test_a_preview_shows_what_functions_make(binary, jpegs, steps, tmp_path):
     assert sheet.stat().st_size > 0
 
 
+def test_a_preview_of_several_epochs_starts_one_process_for_its_functions(binary, jpegs, steps, tmp_path):
+    arguments = steps("draw")
+    module = tmp_path / "my_replays.py"
+    started = 'import os\nopen(f"{__file__}.{os.getpid()}", "x").close()\n'
+    module.write_text(started + module.read_text())
+    command = [
+        binary,
+        "preview",
+        jpegs,
+        *arguments,
+        "--record",
+        "1",
+        "--count",
+        "4",
+        "--output",
+        tmp_path / "sheet.png",
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    assert len(list(tmp_path.glob("my_replays.py.*"))) == 1
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [
