@@ -8,8 +8,10 @@
 mod boxes;
 mod places;
 mod quotes;
+mod row;
 mod rows;
 mod separator;
+mod target;
 mod targets;
 
 use std::collections::HashMap;
@@ -22,6 +24,7 @@ use forebay_sources::{Labels, LineProblem, Options, SourceError};
 
 use self::boxes::BOXES;
 use self::places::{LabelPlace, Places};
+use self::row::Row;
 use self::rows::RowReader;
 use self::separator::SEPARATOR;
 use self::targets::{RecordRows, Targets};
@@ -104,11 +107,11 @@ impl<'a> CsvTable<'a> {
         let has_header = !self.options.columns.is_empty()
             || self.group
             || [PATTERN, SPLIT].iter().any(|key| own.get(key.name).is_some());
-        let mut row = ByteRecord::new();
+        let mut row = Row::default();
         let mut waiting = reader.next(&mut row)?;
-        let header = has_header || reader.always_has_header() || (waiting.is_some() && self.is_header(&row));
+        let header = has_header || reader.always_has_header() || (waiting.is_some() && self.is_header(row.cells()));
         let places = if header && waiting.is_some() {
-            let places = Places::named(self.file.path(), &row, self.options, self.group)?;
+            let places = Places::named(self.file.path(), row.cells(), self.options, self.group)?;
             waiting = reader.next(&mut row)?;
             places
         } else {
@@ -124,12 +127,13 @@ impl<'a> CsvTable<'a> {
                 match &places.label {
                     LabelPlace::None => column.push(b"", line).map_err(at_line)?,
                     LabelPlace::Column(place) => {
-                        column.push(row.get(*place).unwrap_or_default().trim_ascii(), line).map_err(at_line)?;
+                        let label = places::label(place, &row, self.options.labels).map_err(at_line)?;
+                        column.push(label, line).map_err(at_line)?;
                     }
                     LabelPlace::OneHot(columns) => one_hot.push(places::hot(columns, &row).map_err(at_line)?),
                 }
             }
-            targets.push(&row);
+            targets.push(&row, line).map_err(at_line)?;
             self.lines.push(line);
             self.add(path);
             waiting = reader.next(&mut row)?;
@@ -164,14 +168,14 @@ impl<'a> CsvTable<'a> {
 
     /// Whether the first line of a table that may have a header is one.
     fn is_header(&self, row: &ByteRecord) -> bool {
-        places::path_column(row).is_some_and(|path| !self.root.join(OsStr::from_bytes(&row[path])).exists())
+        places::path_column(row).is_some_and(|(path, _)| !self.root.join(OsStr::from_bytes(&row[path])).exists())
     }
 
-    fn path(&self, places: &Places, row: &ByteRecord) -> Result<Vec<u8>, LineProblem> {
-        if !places.named && row.len() > 2 {
-            return Err(LineProblem::TooManyColumns { columns: row.len() });
+    fn path(&self, places: &Places, row: &Row) -> Result<Vec<u8>, LineProblem> {
+        if !places.named && row.cells().len() > 2 {
+            return Err(LineProblem::TooManyColumns { columns: row.cells().len() });
         }
-        let path = places.path.of(row);
+        let path = places.path.of(row)?;
         if path.trim_ascii().is_empty() || path.contains(&0) {
             return Err(LineProblem::NoPath);
         }

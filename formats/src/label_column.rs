@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use forebay_sources::{Labels, LineProblem};
+use serde_json::Value;
 
 /// The column so far.
 #[derive(Debug)]
@@ -36,6 +37,11 @@ impl Column {
     /// Labels that are texts already, such as `"7"` of Python. They are classes, even where they look like integers.
     pub(crate) fn of_texts() -> Self {
         Self { by_number: true, ..Self::new(Labels::Text) }
+    }
+
+    /// Whether texts were asked for, whatever they look like.
+    pub(crate) fn is_of_texts(&self) -> bool {
+        self.as_text
     }
 
     pub(crate) fn push(&mut self, cell: &[u8], line: u64) -> Result<(), LineProblem> {
@@ -95,6 +101,36 @@ pub(crate) fn sort_numbers<T>(classes: &mut [T], name: impl Fn(&T) -> &[u8]) {
             let [one, other] = [one, other].map(|class| number(name(class)).unwrap_or(f64::NAN));
             one.total_cmp(&other)
         });
+    }
+}
+
+/// Whether a text is a list as Python or JSON writes it, such as `['cat', 'dog']`. It would be one class of its own.
+pub(crate) fn is_written_list(cell: &[u8]) -> bool {
+    let inner = cell.trim_ascii().strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+    inner.is_some_and(|inner| {
+        let ends = [inner.trim_ascii().first(), inner.trim_ascii().last()];
+        let is_of_value = |byte: &u8| byte.is_ascii_digit() || b"'\"[](){}-.".contains(byte);
+        ends.into_iter().all(|end| end.is_none_or(is_of_value))
+    })
+}
+
+/// What an error says of such a text, where a record has one label.
+pub(crate) const WRITTEN_LIST: &str = "is a list in a text, and a record has one label. Name another one for \"labels\", or give \
+     labels=\"none\" and take the list as a column of its own. If it is the name of a class, give labels=\"text\"";
+
+/// The label in a JSON value: a text, or an integer as a text. `null` is an empty one.
+///
+/// # Errors
+/// It is something else.
+pub(crate) fn label_in_json(value: &[u8]) -> Result<Vec<u8>, &'static str> {
+    match serde_json::from_slice(value) {
+        Ok(Value::Null) => Ok(Vec::new()),
+        Ok(Value::String(text)) => Ok(text.trim().as_bytes().to_vec()),
+        Ok(Value::Number(number)) if !number.is_f64() => Ok(number.to_string().into_bytes()),
+        Ok(Value::Array(_) | Value::Object(_)) => Err("it is a list or an object, and a record has one label. Give \
+             labels=\"none\", and take it as a column of its own"),
+        Ok(_) => Err("it is neither an integer nor a text"),
+        Err(_) => Err("it is not JSON"),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Labels of records of which some may have none, because the record is damaged.
 
+use forebay_printable::printable;
 use forebay_sources::{Labels, LineProblem};
 
-use crate::label_column::Column;
+use crate::label_column::{Column, WRITTEN_LIST, is_written_list};
 
 /// The labels so far.
 #[derive(Debug)]
@@ -12,14 +13,34 @@ pub(crate) struct Labelled {
     present: Vec<bool>,
 }
 
-/// A label that is a number where an earlier one is a text, or the other way round.
+/// A label that the dataset cannot have.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Mixed {
-    pub label: String,
-    pub is: &'static str,
-    pub was: &'static str,
-    /// The first record with a label.
-    pub other: u64,
+pub(crate) enum WrongLabel {
+    /// It is a number where an earlier one is a text, or the other way round.
+    Mixed {
+        label: String,
+        is: &'static str,
+        was: &'static str,
+        /// The first record with a label.
+        other: u64,
+    },
+    /// It is a text with a list, and no texts were asked for.
+    List { label: String },
+}
+
+impl WrongLabel {
+    /// What is wrong with the label of this record. `name` gives the name of another one.
+    pub(crate) fn problem(&self, this: &str, name: impl FnOnce(u64) -> String) -> String {
+        match self {
+            Self::Mixed { label, is, was, other } => format!(
+                "the label \"{}\" of {this} is {is}, but {} has {was}. Write either all labels as integers or none, or give \
+                 labels=\"text\" to read all as text.",
+                printable(label),
+                name(*other)
+            ),
+            Self::List { label } => format!("the label \"{}\" of {this} {WRITTEN_LIST}.", printable(label)),
+        }
+    }
 }
 
 impl Labelled {
@@ -31,13 +52,18 @@ impl Labelled {
     /// The label of the next record, as text. An empty one counts as none.
     ///
     /// # Errors
-    /// Some labels are numbers and some are texts.
-    pub(crate) fn push(&mut self, label: Option<&[u8]>) -> Result<(), Mixed> {
+    /// Some labels are numbers and some are texts, or one is a list.
+    pub(crate) fn push(&mut self, label: Option<&[u8]>) -> Result<(), WrongLabel> {
         let label = label.filter(|label| !label.is_empty());
         let record = self.present.len() as u64;
         self.present.push(label.is_some());
+        if let Some(list) = label.filter(|label| !self.column.is_of_texts() && is_written_list(label)) {
+            return Err(WrongLabel::List { label: String::from_utf8_lossy(list).into_owned() });
+        }
         match label.map(|label| self.column.push(label, record)) {
-            Some(Err(LineProblem::MixedLabels { label, is, was, other })) => Err(Mixed { label, is, was, other }),
+            Some(Err(LineProblem::MixedLabels { label, is, was, other })) => {
+                Err(WrongLabel::Mixed { label, is, was, other })
+            }
             // There are no other problems with a label that is not empty.
             _ => Ok(()),
         }
@@ -71,7 +97,7 @@ mod tests {
             labels.push(label).unwrap();
         }
         let other = labels.push(Some(b"3")).unwrap_err();
-        assert_eq!(other, Mixed { label: "3".into(), is: "an integer", was: "a text", other: 0 });
+        assert_eq!(other, WrongLabel::Mixed { label: "3".into(), is: "an integer", was: "a text", other: 0 });
         let (values, missing, classes) = labels.finish();
         assert_eq!((&values[..4], &missing[..]), (&[1, -1, -1, 0][..], &[1, 2][..]));
         assert_eq!(classes, ["a", "b"]);

@@ -16,7 +16,7 @@ use forebay_sources::{Options, Part, SourceError};
 
 use crate::address::Address;
 use crate::faults::Faults;
-use crate::labelled::{Labelled, Mixed};
+use crate::labelled::{Labelled, WrongLabel};
 use crate::loose::{LooseColumn, LooseValue};
 use crate::masks::{MASK_HEAD, MaskElements};
 use crate::opened::DatasetResult;
@@ -215,7 +215,7 @@ impl<'a> MdsSamples<'a> {
             self.faults.add(record, "the lengths in it do not agree with its own length");
             self.targets.iter_mut().for_each(MdsValues::push_null);
             (0..self.choice.masks.len()).for_each(|column| self.masks.push(column, None));
-            return self.labels.push(None).map_err(|mixed| mixed_labels(path, record, &mixed));
+            return self.labels.push(None).map_err(|wrong| wrong_label(path, record, &wrong));
         };
         let mut fault = None;
         let (offset, len) = match &columns[self.choice.images].encoding {
@@ -233,7 +233,7 @@ impl<'a> MdsSamples<'a> {
             let found = value(window, places[place])?.and_then(|value| column.encoding.label(value));
             label = found.map_err(|wrong| fault = Some(format!("its label \"{}\": {wrong}", column.name))).ok();
         }
-        self.labels.push(label.as_deref()).map_err(|mixed| mixed_labels(path, record, &mixed))?;
+        self.labels.push(label.as_deref()).map_err(|wrong| wrong_label(path, record, &wrong))?;
         for (MdsTarget { place, key, .. }, values) in self.choice.targets.iter().zip(&mut self.targets) {
             let column = &columns[*place];
             let pushed = match value(window, places[*place])? {
@@ -266,7 +266,12 @@ impl<'a> MdsSamples<'a> {
         let wrong = |problem: String| SourceError::Columns { path: path.to_owned(), problem };
         let mut faults = self.faults;
         let (mut labels, mut classes) = (Vec::new(), Vec::new());
-        if self.choice.labels.is_some() {
+        if let Some(place) = self.choice.labels {
+            if !self.labels.any() && !self.spans.is_empty() {
+                let why = faults.get(0).map_or_else(|| "all are empty".to_owned(), str::to_owned);
+                let name = printable(&self.index.columns[place].name);
+                return Err(wrong(format!("no sample has a label in \"{name}\": {why}.")));
+            }
             let (found, missing, found_classes) = self.labels.finish();
             for record in missing {
                 faults.add(record, "its label is empty");
@@ -323,14 +328,9 @@ fn only_picture(
     })
 }
 
-fn mixed_labels(path: &Path, record: u64, mixed: &Mixed) -> SourceError {
-    let Mixed { label, is, was, other } = mixed;
-    let problem = format!(
-        "the label \"{}\" of record {record} is {is}, but record {other} has {was}. Write either all labels as integers or \
-         none, or give labels=\"text\" to read all as text.",
-        printable(label)
-    );
-    SourceError::Columns { path: path.to_owned(), problem }
+fn wrong_label(path: &Path, record: u64, wrong: &WrongLabel) -> SourceError {
+    let name = |record: u64| format!("record {record}");
+    SourceError::Columns { path: path.to_owned(), problem: wrong.problem(&name(record), name) }
 }
 
 /// Says how a file is compressed, whatever its first bytes are: not all ways have first bytes of their own.

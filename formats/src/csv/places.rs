@@ -4,9 +4,11 @@ use std::path::Path;
 
 use csv::ByteRecord;
 use forebay_printable::printable;
-use forebay_sources::{LineProblem, Options, SourceError};
+use forebay_sources::{Labels, LineProblem, Options, SourceError};
 
 use super::PATTERN;
+use super::row::{Compound, Row};
+use crate::label_column::is_written_list;
 
 const PATH_NAMES: [&str; 7] = ["path", "file", "filename", "file_name", "filepath", "image", "image_path"];
 const LABEL_NAMES: [&str; 5] = ["label", "class", "labels", "target", "class_name"];
@@ -29,7 +31,7 @@ pub(super) struct Places {
 
 #[derive(Debug)]
 pub(super) enum PathPlace {
-    Column(usize),
+    Column(NamedColumn),
     /// Texts and columns in turn.
     Pattern(Vec<Piece>),
 }
@@ -37,30 +39,33 @@ pub(super) enum PathPlace {
 #[derive(Debug)]
 pub(super) enum Piece {
     Text(String),
-    Cell(usize),
+    Cell(NamedColumn),
 }
 
 #[derive(Debug)]
 pub(super) enum LabelPlace {
     None,
-    Column(usize),
+    Column(NamedColumn),
     /// The label is the place of the column that is 1.
     OneHot(Vec<NamedColumn>),
 }
 
 /// The first column with the name of a path column.
-pub(super) fn path_column(header: &ByteRecord) -> Option<usize> {
+pub(super) fn path_column(header: &ByteRecord) -> Option<NamedColumn> {
     named_like(header, &PATH_NAMES)
 }
 
-fn named_like(header: &ByteRecord, names: &[&str]) -> Option<usize> {
-    header.iter().position(|cell| names.iter().any(|name| cell.trim_ascii().eq_ignore_ascii_case(name.as_bytes())))
+fn named_like(header: &ByteRecord, names: &[&str]) -> Option<NamedColumn> {
+    let is_one = |cell: &[u8]| names.iter().any(|name| cell.eq_ignore_ascii_case(name.as_bytes()));
+    let (place, cell) = header.iter().map(<[u8]>::trim_ascii).enumerate().find(|(_, cell)| is_one(cell))?;
+    Some((place, String::from_utf8_lossy(cell).into_owned()))
 }
 
 impl Places {
     /// A path, and perhaps a label.
     pub(super) fn unnamed() -> Self {
-        Self { path: PathPlace::Column(0), label: LabelPlace::Column(1), targets: Vec::new(), named: false }
+        let (path, label) = ((0, "path".to_owned()), (1, "label".to_owned()));
+        Self { path: PathPlace::Column(path), label: LabelPlace::Column(label), targets: Vec::new(), named: false }
     }
 
     /// By the header and the column map. A table whose lines are grouped has labels only if the map names them: they are
@@ -80,12 +85,12 @@ impl Places {
         }
         let label = if let Some(parts) = options.columns.parts("labels") {
             match &header.find("labels", &parts)?[..] {
-                [(place, _)] => LabelPlace::Column(*place),
+                [column] => LabelPlace::Column(column.clone()),
                 columns => LabelPlace::OneHot(columns.to_vec()),
             }
         } else {
             let is_taken = |place| targets.iter().flat_map(|(_, columns)| columns).any(|(other, _)| *other == place);
-            let found = named_like(header.0, &LABEL_NAMES).filter(|place| !group && !is_taken(*place));
+            let found = named_like(header.0, &LABEL_NAMES).filter(|(place, _)| !group && !is_taken(*place));
             found.map_or(LabelPlace::None, LabelPlace::Column)
         };
         Ok(Self { path, label, targets, named: true })
@@ -94,29 +99,63 @@ impl Places {
 
 impl PathPlace {
     /// The path that a line has.
-    pub(super) fn of(&self, row: &ByteRecord) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// A cell that it is made of is a list or something deeper.
+    pub(super) fn of(&self, row: &Row) -> Result<Vec<u8>, LineProblem> {
+        let needs =
+            || "a line has the path of one picture. Name a column of paths: columns = {images = \"NAME\"}".to_owned();
         match self {
-            Self::Column(place) => row.get(*place).unwrap_or_default().to_vec(),
+            Self::Column(column) => row.one(column, needs).map(<[u8]>::to_vec),
             Self::Pattern(pieces) => {
+                let of_pattern = || "pattern makes a path of single values. Leave it out of pattern".to_owned();
                 let mut path = Vec::new();
                 for piece in pieces {
                     match piece {
                         Piece::Text(text) => path.extend_from_slice(text.as_bytes()),
-                        Piece::Cell(place) => match row.get(*place).unwrap_or_default().trim_ascii() {
+                        Piece::Cell(column) => match row.one(column, of_pattern)?.trim_ascii() {
                             // Without the cell there is no path.
-                            [] => return Vec::new(),
+                            [] => return Ok(Vec::new()),
                             cell => path.extend_from_slice(cell),
                         },
                     }
                 }
-                path
+                Ok(path)
             }
         }
     }
 }
 
+/// The text of a label.
+///
+/// # Errors
+/// It is a list or something deeper, or a text with a list, and no text was asked for.
+pub(super) fn label<'r>(column: &NamedColumn, row: &'r Row, option: Labels) -> Result<&'r [u8], LineProblem> {
+    let (_, name) = column;
+    let needs = || match row.compound(column.0) {
+        Some(Compound::Deeper(_)) => {
+            "a record has one label. Name a value in it (a.b), or give labels=\"none\"".to_owned()
+        }
+        _ => format!(
+            "a record has one label. Give labels=\"none\", and take the list as a column: columns = {{classes = \"{name}\"}}, \
+             source_options = {{split = \"classes\"}}"
+        ),
+    };
+    let cell = row.one(column, needs)?.trim_ascii();
+    if option == Labels::Auto && is_written_list(cell) {
+        let problem = format!(
+            "the label \"{}\" is a list in a text, and a record has one label. Write the values with spaces between them, and take \
+             them as a column: labels = \"none\", columns = {{classes = \"{name}\"}}, source_options = {{split = \"classes\"}}. If it is \
+             the name of a class, give labels=\"text\"",
+            printable(&*String::from_utf8_lossy(cell))
+        );
+        return Err(LineProblem::Malformed(problem));
+    }
+    Ok(cell)
+}
+
 /// The place of the only column that is 1.
-pub(super) fn hot(columns: &[NamedColumn], row: &ByteRecord) -> Result<i64, LineProblem> {
+pub(super) fn hot(columns: &[NamedColumn], row: &Row) -> Result<i64, LineProblem> {
     let wrong = || {
         let names: Vec<&str> = columns.iter().map(|(_, name)| name.as_str()).collect();
         LineProblem::Malformed(format!(
@@ -126,8 +165,9 @@ pub(super) fn hot(columns: &[NamedColumn], row: &ByteRecord) -> Result<i64, Line
         ))
     };
     let mut found = None;
-    for (label, (place, _)) in (0..).zip(columns) {
-        let cell = str::from_utf8(row.get(*place).unwrap_or_default()).map_err(|_| wrong())?;
+    for (label, column) in (0..).zip(columns) {
+        let needs = || "each of several columns has one number. Name a list alone".to_owned();
+        let cell = str::from_utf8(row.one(column, needs)?).map_err(|_| wrong())?;
         match cell.trim() {
             "1" | "1.0" | "1." if found.is_none() => found = Some(label),
             "0" | "0.0" | "0." => {}
@@ -164,10 +204,10 @@ impl Header<'_> {
     }
 
     /// The column with the paths.
-    fn path(&self, file: &Path, options: &Options) -> Result<usize, SourceError> {
+    fn path(&self, file: &Path, options: &Options) -> Result<NamedColumn, SourceError> {
         if let Some(parts) = options.columns.parts("images") {
-            return match self.find("images", &parts)?[..] {
-                [(place, _)] => Ok(place),
+            return match &self.find("images", &parts)?[..] {
+                [column] => Ok(column.clone()),
                 _ => Err(SourceError::bad_option("columns.images", &parts.join(";"), "one column")),
             };
         }
@@ -194,7 +234,7 @@ impl Header<'_> {
         while let Some((before, behind)) = rest.split_once('{') {
             let (name, after) = behind.split_once('}').ok_or_else(wrong)?;
             pieces.push(Piece::Text(before.to_owned()));
-            pieces.push(Piece::Cell(self.place(name).ok_or_else(wrong)?.0));
+            pieces.push(Piece::Cell(self.place(name).ok_or_else(wrong)?));
             rest = after;
         }
         if pieces.is_empty() || rest.contains('}') {

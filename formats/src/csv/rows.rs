@@ -3,11 +3,12 @@
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use csv::{ByteRecord, Reader, ReaderBuilder};
+use csv::{Reader, ReaderBuilder};
 use forebay_sources::{ColumnMap, LineProblem, SourceError};
 use serde_json::{Map, Value};
 
 use super::quotes::Quotes;
+use super::row::Row;
 use super::separator;
 use crate::address::Address;
 use crate::containers::is_named;
@@ -70,12 +71,13 @@ impl RowReader {
     /// Reads the next row. Returns the number of its line, counted from 1, or nothing at the end.
     ///
     /// The first row of objects is made of the first object's keys. Their values come next.
-    pub(super) fn next(&mut self, row: &mut ByteRecord) -> Result<Option<u64>, SourceError> {
+    pub(super) fn next(&mut self, row: &mut Row) -> Result<Option<u64>, SourceError> {
         self.progress.step();
+        row.clear();
         match &mut self.form {
-            RowForm::Csv(reader, line) => match reader.read_byte_record(row) {
+            RowForm::Csv(reader, line) => match reader.read_byte_record(row.cells_mut()) {
                 Ok(true) => {
-                    *line = row.position().map_or(0, csv::Position::line);
+                    *line = row.cells().position().map_or(0, csv::Position::line);
                     Ok(Some(*line))
                 }
                 Ok(false) if reader.get_ref().is_open() => Err(at(&self.file, *line, OPEN.into())),
@@ -91,7 +93,6 @@ impl RowReader {
                         None => return Ok(None),
                     },
                 };
-                row.clear();
                 if is_first && object.len() > MOST_KEYS {
                     let problem = format!("the object has more than {MOST_KEYS} keys, and each would be a column");
                     return Err(at(&self.file, *line, problem));
@@ -101,12 +102,12 @@ impl RowReader {
                     named.retain(|key| leads_into(&object, key));
                     keys.append(named);
                     for key in &*keys {
-                        row.push_field(key.as_bytes());
+                        row.push_text(key.as_bytes());
                     }
                     *waiting = Some(object);
                 } else {
                     for key in &*keys {
-                        row.push_field(cell(behind_key(&object, key).as_deref()).as_bytes());
+                        row.push_value(behind_key(&object, key).as_deref().unwrap_or(&Value::Null));
                     }
                 }
                 Ok(Some(*line))
@@ -146,19 +147,6 @@ fn object(
             Ok(object) => Ok(Some(object)),
             Err(error) => Err(at(file, *line, format!("the line is not a JSON object: {error}"))),
         };
-    }
-}
-
-/// A value as a CSV would have it: numbers of a list separated by spaces, and what is nested deeper as JSON.
-fn cell(value: Option<&Value>) -> String {
-    match value {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::Bool(value)) => u8::from(*value).to_string(),
-        Some(Value::String(value)) => value.clone(),
-        Some(Value::Array(values)) if values.iter().all(Value::is_number) => {
-            values.iter().map(Value::to_string).collect::<Vec<_>>().join(" ")
-        }
-        Some(value) => value.to_string(),
     }
 }
 

@@ -1,18 +1,16 @@
-//! The columns that a table gives beside pictures and labels. A column's cells decide its type: integers, numbers or texts.
+//! The columns that a table gives beside pictures and labels, for records of one line or of several.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use csv::ByteRecord;
-use forebay_columns::{Column, ColumnType, ElementType, Field, Role, Schema, Table};
-use forebay_sources::{Options, SourceError};
+use forebay_columns::{Column, Field, Role, Schema, Table};
+use forebay_sources::{LineProblem, Options, SourceError};
 
 use super::SPLIT;
 use super::boxes;
 use super::places::{NamedColumn, Places};
+use super::row::Row;
+use super::target::{CellType, Target};
 use crate::faults::Faults;
-use crate::numbers::single;
-use crate::paths::Paths;
 use crate::roles::BoxFormat;
 
 /// The columns so far.
@@ -20,35 +18,6 @@ use crate::roles::BoxFormat;
 pub(super) struct Targets {
     targets: Vec<Target>,
     group: bool,
-}
-
-#[derive(Debug)]
-struct Target {
-    name: String,
-    columns: Vec<NamedColumn>,
-    /// A cell has several values.
-    split: bool,
-    /// Its numbers are boxes.
-    boxes: Option<BoxFormat>,
-    /// The cells, or for several columns none.
-    cells: Paths,
-    /// The numbers of several columns, row by row.
-    numbers: Vec<f32>,
-    /// The rows whose numbers are none, with the column; or that are no boxes, with the number of columns.
-    wrong: BTreeMap<usize, usize>,
-    rows: usize,
-}
-
-/// What the cells of a column are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CellType {
-    Integers,
-    Numbers,
-    Texts,
-    /// Texts that become numbers of classes.
-    Classes,
-    /// Numbers of several columns.
-    Row,
 }
 
 /// Which lines belong to a record.
@@ -62,8 +31,6 @@ pub(super) enum RecordRows {
 
 /// The objects of a record that has several lines.
 const OBJECTS: &str = "objects";
-/// The column whose texts become numbers of classes.
-const CLASSES: &str = "classes";
 
 impl RecordRows {
     pub(super) fn grouped(record_of_row: &[usize], records: usize) -> Self {
@@ -98,23 +65,19 @@ impl Targets {
         }
         let is_of_boxes = |(name, columns): &&(String, Vec<NamedColumn>)| name == boxes::COLUMN && columns.len() == 4;
         let format = boxes::chosen(options, group && places.targets.iter().any(|target| is_of_boxes(&target)))?;
-        let target = |(name, columns): &(String, Vec<NamedColumn>)| Target {
-            name: name.clone(),
-            columns: columns.clone(),
-            boxes: format.filter(|_| name == boxes::COLUMN),
-            split: names.contains(&name.as_str()),
-            cells: Paths::default(),
-            numbers: Vec::new(),
-            wrong: BTreeMap::new(),
-            rows: 0,
+        let target = |(name, columns): &(String, Vec<NamedColumn>)| {
+            let format = format.filter(|_| name == boxes::COLUMN);
+            Target::new(name.clone(), columns.clone(), names.contains(&name.as_str()), group, format)
         };
         Ok(Self { targets: places.targets.iter().map(target).collect(), group })
     }
 
-    pub(super) fn push(&mut self, row: &ByteRecord) {
-        for target in &mut self.targets {
-            target.push(row);
-        }
+    /// Adds the cells of a line.
+    ///
+    /// # Errors
+    /// One of them is a list or something deeper, where its column cannot have that.
+    pub(super) fn push(&mut self, row: &Row, line: u64) -> Result<(), LineProblem> {
+        self.targets.iter_mut().try_for_each(|target| target.push(row, line))
     }
 
     /// The columns, and the names of the classes if the texts of one became numbers. What is wrong with a record is added
@@ -143,10 +106,10 @@ impl Targets {
                 }
                 classes = target.class_names();
             }
-            let column_type = target.column_type(cell_type, self.group);
+            let column_type = target.column_type(cell_type);
             let objects = self.group.then(|| OBJECTS.to_owned());
-            let role = target.boxes.map_or(Role::Plain, BoxFormat::role);
-            fields.push(Field { objects, ..Field::new(&target.name, column_type).with_role(role) });
+            let role = target.boxes().map_or(Role::Plain, BoxFormat::role);
+            fields.push(Field { objects, ..Field::new(target.name(), column_type).with_role(role) });
             types.push(cell_type);
         }
         let schema = Schema::try_new(fields).map_err(|error| of_columns(error.to_string()))?;
@@ -156,7 +119,7 @@ impl Targets {
                     .targets
                     .iter()
                     .zip(&types)
-                    .filter_map(move |(target, cell_type)| target.problem(*cell_type, row, self.group));
+                    .filter_map(move |(target, cell_type)| target.problem(*cell_type, row));
                 of_row.map(move |problem| format!("line {} of the table: {problem}", lines[row]))
             });
             if let Some(problem) = problems.next() {
@@ -173,7 +136,7 @@ impl Targets {
                     continue;
                 }
                 for row in rows.of(record).filter(|_| !is_damaged) {
-                    target.write(*cell_type, row, &classes, self.group, &mut column);
+                    target.write(*cell_type, row, &classes, &mut column);
                 }
                 if self.group {
                     column.close(1);
@@ -184,149 +147,4 @@ impl Targets {
         let table = Table::try_new(schema, columns, records).map_err(|error| of_columns(error.to_string()))?;
         Ok((table, classes))
     }
-}
-
-impl Target {
-    fn push(&mut self, row: &ByteRecord) {
-        if let [(place, _)] = self.columns[..] {
-            self.cells.push(row.get(place).unwrap_or_default());
-        } else {
-            for (number, (place, _)) in self.columns.iter().enumerate() {
-                let value = as_number(row.get(*place).unwrap_or_default());
-                if value.is_none() {
-                    self.wrong.entry(self.rows).or_insert(number);
-                }
-                self.numbers.push(value.unwrap_or_default());
-            }
-            if let (Some(format), Some(numbers)) = (self.boxes, self.numbers.last_chunk_mut::<4>()) {
-                match format.corners(numbers.map(f64::from)) {
-                    Some(corners) => *numbers = corners,
-                    None => drop(self.wrong.entry(self.rows).or_insert(self.columns.len())),
-                }
-            }
-        }
-        self.rows += 1;
-    }
-
-    /// The values of a cell: itself, or its words.
-    fn values(&self, row: usize) -> impl Iterator<Item = &[u8]> {
-        let cell = self.cells.bytes(row);
-        let is_space = |byte: &u8| self.split && (byte.is_ascii_whitespace() || *byte == b'|');
-        cell.split(is_space).filter(|value| !self.split || !value.is_empty())
-    }
-
-    /// What all cells are. Those that are empty do not count.
-    fn cell_type(&self) -> CellType {
-        if self.columns.len() > 1 {
-            return CellType::Row;
-        }
-        let mut of_all = None;
-        for value in (0..self.rows).flat_map(|row| self.values(row)).filter(|value| !is_missing(value)) {
-            let of_value = match (as_integer(value), as_number(value)) {
-                (Some(_), _) => CellType::Integers,
-                (None, Some(_)) if !self.split => CellType::Numbers,
-                _ => CellType::Texts,
-            };
-            of_all = match (of_all, of_value) {
-                (_, CellType::Texts) => Some(CellType::Texts),
-                (None | Some(CellType::Integers), of_value) => Some(of_value),
-                (of_all, _) => of_all,
-            };
-            if of_all == Some(CellType::Texts) {
-                break;
-            }
-        }
-        match of_all {
-            Some(CellType::Texts) if self.split || self.name == CLASSES => CellType::Classes,
-            None if self.split || self.name == CLASSES => CellType::Integers,
-            other => other.unwrap_or(CellType::Texts),
-        }
-    }
-
-    fn class_names(&self) -> Vec<String> {
-        let values = (0..self.rows).flat_map(|row| self.values(row)).filter(|value| !is_missing(value));
-        let texts = values.filter_map(|value| str::from_utf8(value.trim_ascii()).ok());
-        let names: BTreeSet<&str> = texts.collect();
-        names.into_iter().map(str::to_owned).collect()
-    }
-
-    fn column_type(&self, cell_type: CellType, group: bool) -> ColumnType {
-        let levels = usize::from(group) + usize::from(self.split);
-        let width = u32::try_from(self.columns.len()).unwrap_or(u32::MAX);
-        let (element, levels, dims) = match cell_type {
-            CellType::Integers | CellType::Classes => (ElementType::I64, levels, &[][..]),
-            CellType::Numbers => (ElementType::F32, levels, &[][..]),
-            CellType::Texts => (ElementType::U8, levels + 1, &[][..]),
-            CellType::Row => (ElementType::F32, levels, &[width][..]),
-        };
-        ColumnType::try_new(element, levels, dims).expect("two levels, and no more numbers than a line of text has")
-    }
-
-    /// What is wrong with a cell.
-    fn problem(&self, cell_type: CellType, row: usize, group: bool) -> Option<String> {
-        if cell_type == CellType::Row {
-            return Some(match self.columns.get(*self.wrong.get(&row)?) {
-                Some((_, name)) => format!("the cell of \"{name}\" is not a number that fits into f32"),
-                None => "the box ends before it begins, or does not fit into f32".to_owned(),
-            });
-        }
-        let (cell, name) = (self.cells.bytes(row), &self.columns[0].1);
-        match cell_type {
-            CellType::Texts | CellType::Classes if str::from_utf8(cell).is_err() => {
-                Some(format!("the cell of \"{name}\" is not in UTF-8"))
-            }
-            // Between other values of a list, nothing shows that one is missing.
-            CellType::Integers | CellType::Numbers | CellType::Classes if group && is_missing(cell) => {
-                Some(format!("the cell of \"{name}\" is empty"))
-            }
-            _ => None,
-        }
-    }
-
-    fn write(&self, cell_type: CellType, row: usize, classes: &[String], group: bool, column: &mut Column) {
-        if cell_type == CellType::Row {
-            let width = self.columns.len();
-            column.extend(&self.numbers[row * width..(row + 1) * width]);
-            if !group {
-                column.close(1);
-            }
-            return;
-        }
-        let cell = self.cells.bytes(row);
-        let no_value = if cell_type == CellType::Texts { cell.is_empty() } else { is_missing(cell) };
-        if no_value && !group && !self.split {
-            column.push_null();
-            return;
-        }
-        for value in self.values(row) {
-            let class_of = |value: &[u8]| {
-                let found = classes.binary_search_by(|class| class.as_bytes().cmp(value.trim_ascii()));
-                i64::try_from(found.unwrap_or_default()).expect("fewer classes than i64::MAX fit into memory")
-            };
-            match cell_type {
-                CellType::Integers => column.extend(&[as_integer(value).unwrap_or_default()]),
-                CellType::Numbers => column.extend(&[as_number(value).unwrap_or_default()]),
-                CellType::Classes => column.extend(&[class_of(value)]),
-                CellType::Texts | CellType::Row => column.extend(value),
-            }
-        }
-        match (group, cell_type) {
-            (false, _) => column.close(1),
-            (true, CellType::Texts) => column.close(2),
-            (true, _) => {}
-        }
-    }
-}
-
-/// An empty cell, or what pandas writes for one.
-fn is_missing(cell: &[u8]) -> bool {
-    cell.trim_ascii().is_empty() || cell.trim_ascii().eq_ignore_ascii_case(b"nan")
-}
-
-fn as_integer(cell: &[u8]) -> Option<i64> {
-    str::from_utf8(cell.trim_ascii()).ok()?.parse().ok()
-}
-
-fn as_number(cell: &[u8]) -> Option<f32> {
-    single(str::from_utf8(cell.trim_ascii()).ok()?.parse().ok()?)
 }

@@ -23,9 +23,9 @@ use crate::stores;
 pub(super) const VERSION: u32 = 2;
 /// The key of the text in the metadata.
 pub(super) const KEY: &str = "forebay";
-/// Schemes whose earlier versions kept other values: boxes in pixels, or no boxes. An index from such a version does not
-/// fit.
-const READ_AGAIN: [&str; 2] = ["tfrecord", "mxnet"];
+/// Schemes whose earlier versions kept other values: boxes in pixels, no boxes, or lists as one class. An index from such a
+/// version does not fit.
+const READ_AGAIN: [&str; 4] = ["tfrecord", "mxnet", "csv", "mds"];
 /// No scheme has an option of this name.
 const READING: &str = "reading";
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
@@ -128,7 +128,9 @@ impl Choices {
         let own = scheme.options.iter().map(|option| option.name).filter(|key| *key != ROOT.name);
         let own = own.filter_map(|key| Some((key.to_owned(), options.own.get(key)?.to_owned())));
         let mut own: BTreeMap<String, String> = own.collect();
-        if READ_AGAIN.contains(&scheme.name) {
+        // A folder with columns is read as a table.
+        let is_table = scheme.name == "folder" && !options.columns.is_empty();
+        if is_table || READ_AGAIN.contains(&scheme.name) {
             own.insert(READING.to_owned(), "2".to_owned());
         }
         Self { labels: labels.to_owned(), columns: columns.collect(), masks: masks.collect(), own }

@@ -5,6 +5,7 @@ use half::f16;
 
 use super::arrays::{ArrayForm, scalar};
 use super::pixels::PixelForm;
+use crate::label_column::label_in_json;
 use crate::loose::LooseValue;
 
 /// How values are kept.
@@ -137,7 +138,8 @@ impl MdsEncoding {
     /// It can be none.
     pub(super) fn label(&self, value: &[u8]) -> Result<Vec<u8>, &'static str> {
         match self {
-            Self::Text | Self::Json | Self::Bytes => Ok(value.trim_ascii().to_vec()),
+            Self::Text | Self::Bytes => Ok(value.trim_ascii().to_vec()),
+            Self::Json => label_in_json(value),
             Self::IntegerText => {
                 let number: i64 = parsed(value).ok_or("it is not an integer")?;
                 Ok(number.to_string().into_bytes())

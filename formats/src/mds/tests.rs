@@ -107,8 +107,38 @@ fn numbers_and_texts_of_every_encoding_become_columns() {
     assert_eq!(source.label(0), -1);
     let labelled = opened(&mds, &mapped(&[("labels", "digits")])).1.unwrap();
     assert_eq!(labelled.label(0), -12);
-    let texts = opened(&mds, &mapped(&[("images", "raw"), ("labels", "info")]));
-    assert_eq!(texts.1.unwrap().classes(), ["{}"]);
+    let refused = opened(&mds, &mapped(&[("images", "raw"), ("labels", "info")])).1.unwrap_err().to_string();
+    says(&refused, &["no sample has a label in \"info\"", "a list or an object", "labels=\"none\""]);
+}
+
+#[test]
+fn a_label_in_json_is_a_text_or_an_integer_and_a_list_is_none() {
+    let labels = |values: &[&[u8]]| {
+        let mut mds = MdsWriter::new(&[("image", "png", None), ("target", "json", None)]);
+        let samples: Vec<[&[u8]; 2]> = values.iter().map(|value| [&b"p"[..], *value]).collect();
+        mds.shard(&samples.iter().map(|sample| &sample[..]).collect::<Vec<_>>());
+        opened(&mds, &Options::default()).1
+    };
+    let texts = labels(&[b"\"zebra\"", b" \"yak\"", b"[\"yak\", \"zebra\"]", b"2.5", b"null"]).unwrap();
+    assert_eq!(texts.classes(), ["yak", "zebra"]);
+    assert_eq!((0..5).map(|record| texts.label(record)).collect::<Vec<_>>(), [1, 0, -1, -1, -1]);
+    for (record, word) in [(2, "is a list"), (3, "neither an integer nor a text"), (4, "label is empty")] {
+        says(&texts.read(record, u64::MAX, &mut Vec::new()).unwrap_err().to_string(), &[word]);
+    }
+    assert_eq!(labels(&[b"-3", b"\"4\""]).unwrap().label(1), 4);
+    for wrong in [&b"[4, 5]"[..], b"{\"id\": 4}", b"4 5", b"true"] {
+        says(&labels(&[wrong, wrong]).unwrap_err().to_string(), &["no sample has a label in \"target\""]);
+    }
+}
+
+#[test]
+fn a_text_with_a_list_is_no_label_unless_texts_were_asked_for() {
+    let mut mds = MdsWriter::new(&[("image", "png", None), ("label", "str", None)]);
+    mds.shard(&[&[b"p", b"[PAD]"], &[b"p", b"[\"yak\", \"gnu\"]"]]);
+    let refused = opened(&mds, &Options::default()).1.unwrap_err().to_string();
+    says(&refused, &["record 1 is a list in a text", "labels=\"none\"", "labels=\"text\""]);
+    let texts = opened(&mds, &Options { labels: Labels::Text, ..Options::default() }).1.unwrap();
+    assert_eq!(texts.classes(), ["[\"yak\", \"gnu\"]", "[PAD]"]);
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub(super) struct MxLabels {
     first: Vec<Option<f32>>,
     /// The first record whose first label is not a whole number, with that label.
     fraction: Option<(PathBuf, u64, f32)>,
+    /// Records with more than one label.
+    several: u64,
     columns: Vec<(Field, MxPart, Column)>,
     /// Without named columns: all labels of each record, and whether they are those of objects.
     all: Option<Column>,
@@ -92,6 +94,7 @@ impl MxLabels {
             is_label_asked: options.columns.parts("labels").is_some(),
             first: Vec::new(),
             fraction: None,
+            several: 0,
             all: columns.is_empty().then(|| Column::new(MxPart::Label.column_type())),
             columns,
             are_objects: true,
@@ -121,6 +124,7 @@ impl MxLabels {
         if whole(label).is_none() && self.fraction.is_none() {
             self.fraction = Some((path.to_owned(), offset, label));
         }
+        self.several += u64::from(header.labels.len() > 1);
         self.are_objects &= objects.is_ok();
         self.first.push(Some(label));
         self.all.iter_mut().for_each(|all| all.push(&header.labels));
@@ -157,12 +161,16 @@ impl MxLabels {
         if is_fraction {
             tracing::info!(dataset = %printable(name), "labels are not whole numbers, so they are no classes: a column of the part \"label\" has them");
         }
+        let has_all = self.columns.iter().any(|(_, part, _)| *part == MxPart::Label);
         let (fields, columns) = self.columns.into_iter().map(|(field, _, column)| (field, column)).unzip();
         let schema = Schema::try_new(fields).map_err(|error| wrong(format!("{error}.")))?;
         let targets = Table::try_new(schema, columns, self.first.len()).map_err(|error| wrong(format!("{error}.")))?;
         let has_none = is_fraction || is_of_objects && !self.is_label_asked;
         if payload == MxPayload::Picture || self.option == Labels::None || has_none {
             return Ok((Vec::new(), Vec::new(), targets));
+        }
+        if self.several > 0 && !has_all {
+            tracing::warn!(dataset = %printable(name), records = self.several, "records have several labels, and the first is taken. To get all of them, name a column whose part is \"label\": columns = {{all = \"label\"}}");
         }
         if self.option != Labels::Text {
             let labels = self.first.iter().map(|label| label.and_then(whole).unwrap_or(-1));

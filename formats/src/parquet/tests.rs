@@ -13,7 +13,10 @@ use ::parquet::arrow::ArrowWriter;
 use ::parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
 use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use arrow_array::builder::{Float32Builder, ListBuilder};
-use arrow_array::{ArrayRef, BinaryArray, Int64Array, LargeBinaryArray, RecordBatch, StringArray, StructArray};
+use arrow_array::types::Int64Type;
+use arrow_array::{
+    ArrayRef, BinaryArray, Int64Array, LargeBinaryArray, ListArray, RecordBatch, StringArray, StructArray,
+};
 use arrow_schema::DataType;
 use forebay_sources::{ColumnMap, Grains, Labels, ReadErrorKind, Retry, Source};
 
@@ -255,6 +258,17 @@ fn what_the_user_must_decide_or_change_is_said() {
     refused(batch(vec![("image", one())]), &mapped(&[("x", "image")]), &["cannot be \"x\"", "type Binary"]);
     let reserved = batch(vec![("image", one()), ("y", labels(vec![Some(1)]))]);
     refused(reserved, &mapped(&[("mask", "y")]), &["\"mask\" is taken"]);
+    let texts = |text: &str| Arc::new(StringArray::from(vec![text])) as ArrayRef;
+    let written = || batch(vec![("image", one()), ("label", texts("['gnu', 'yak']"))]);
+    refused(written(), &default, &["row 0", "is a list in a text", "labels=\"none\"", "labels=\"text\""]);
+    let asked = Options { labels: Labels::Text, ..Options::default() };
+    assert_eq!(open(&Address::file(&path), &asked).unwrap().classes(), ["['gnu', 'yak']"]);
+    let lists = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>([Some([Some(4), Some(5)])])) as ArrayRef;
+    refused(
+        batch(vec![("image", one()), ("labels", lists)]),
+        &default,
+        &["\"labels\" has the type List", "labels=\"none\""],
+    );
     let table = batch(vec![("image", one())]);
     write(&path, &[table], plain().set_compression(Compression::LZ4).build());
     let error = open(&Address::file(&path), &default).unwrap_err().to_string();

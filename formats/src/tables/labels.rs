@@ -8,8 +8,9 @@ use arrow_array::types::{
     ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_schema::DataType;
+use forebay_printable::printable;
 
-use crate::label_column::sort_numbers;
+use crate::label_column::{WRITTEN_LIST, is_written_list, sort_numbers};
 
 /// The labels so far.
 #[derive(Debug, Default)]
@@ -82,9 +83,9 @@ impl LabelReader {
             DataType::UInt32 => integer::<UInt32Type>(array, row)?,
             DataType::UInt64 => integer::<UInt64Type>(array, row)?,
             DataType::Boolean => i64::from(array.as_boolean().value(row)),
-            DataType::Utf8 => return Ok(Some(self.text(array.as_string::<i32>().value(row)))),
-            DataType::LargeUtf8 => return Ok(Some(self.text(array.as_string::<i64>().value(row)))),
-            DataType::Utf8View => return Ok(Some(self.text(array.as_string_view().value(row)))),
+            DataType::Utf8 => return self.text(array.as_string::<i32>().value(row)).map(Some),
+            DataType::LargeUtf8 => return self.text(array.as_string::<i64>().value(row)).map(Some),
+            DataType::Utf8View => return self.text(array.as_string_view().value(row)).map(Some),
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
                 let key = key(dictionary.keys(), row).filter(|key| *key < dictionary.values().len());
@@ -106,12 +107,16 @@ impl LabelReader {
         Ok(Some(value))
     }
 
-    fn text(&mut self, text: &str) -> i64 {
+    fn text(&mut self, text: &str) -> Result<i64, String> {
+        // Any text is a class where texts were asked for.
+        if self.by_number && is_written_list(text.as_bytes()) {
+            return Err(format!("The label \"{}\" {WRITTEN_LIST}.", printable(text)));
+        }
         self.has_texts = true;
         let next = i64::try_from(self.texts.len()).expect("fewer texts than i64::MAX fit into memory");
         match self.texts.get(text) {
-            Some(&place) => place,
-            None => *self.texts.entry(text.to_owned()).or_insert(next),
+            Some(&place) => Ok(place),
+            None => Ok(*self.texts.entry(text.to_owned()).or_insert(next)),
         }
     }
 

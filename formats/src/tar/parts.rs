@@ -11,6 +11,7 @@ use forebay_sources::{Labels, Options, SourceError};
 use super::member::{KeptPart, MOST_KEPT};
 use super::msgpack;
 use crate::folder::EXTENSIONS;
+use crate::label_column::label_in_json;
 use crate::loose::LooseValue;
 use crate::npy::NpyArray;
 
@@ -194,6 +195,7 @@ impl SamplePart {
         match &self.key {
             key if MSGPACK.contains(&last) => msgpack::value(content, key.as_deref()),
             Some(key) => LooseValue::of_json(content, key),
+            None if is_label && last == "json" => Ok(LooseValue::Text(label_in_json(content)?)),
             None if last == NPY => NpyArray::parse(content).map(LooseValue::Array),
             None if !is_label && INTEGERS.contains(&plain) => LooseValue::of_integer(content),
             None => Ok(LooseValue::Text(content.to_vec())),

@@ -15,7 +15,7 @@ use super::packing::{SparseMaps, TarMembers};
 use super::parts::{SampleColumn, SampleColumns, SamplePart};
 use crate::beside::{Beside, BesideKind};
 use crate::faults::Faults;
-use crate::labelled::{Labelled, Mixed};
+use crate::labelled::{Labelled, WrongLabel};
 use crate::loose::{LooseColumn, LooseNumber, LooseValue};
 use crate::masks::MaskElements;
 use crate::packed::{PackedMasks, Span, Spans};
@@ -35,7 +35,7 @@ pub(super) struct Samples<'a> {
     faults: Faults,
     labels: Labelled,
     targets: Vec<LooseColumn>,
-    /// Of each of these, why the first sample that cannot have a value has none.
+    /// Of each of these, and then of the label, why the first sample that cannot have a value has none.
     refused: Vec<Option<String>>,
     masks: SampleMasks,
     seen: SeenMembers,
@@ -139,7 +139,7 @@ impl<'a> Samples<'a> {
             sparse: SparseMaps::new(),
             faults: Faults::default(),
             labels: Labelled::new(options.labels),
-            refused: vec![None; targets.len()],
+            refused: vec![None; targets.len() + 1],
             targets,
             masks: SampleMasks {
                 packed: PackedMasks::new(columns.masks.len()),
@@ -231,23 +231,21 @@ impl<'a> Samples<'a> {
         };
         let (text, wrong) = match text {
             Ok(text) => (text, Ok(())),
-            Err(wrong) => (None, Err(wrong)),
+            Err(wrong) => {
+                if let Some(refused) = self.refused.last_mut() {
+                    refused.get_or_insert_with(|| wrong.clone());
+                }
+                (None, Err(wrong))
+            }
         };
-        self.labels.push(text.as_deref()).map_err(|mixed| self.mixed(path, name, &mixed))?;
+        self.labels.push(text.as_deref()).map_err(|wrong| self.wrong(path, name, &wrong))?;
         Ok(wrong)
     }
 
-    fn mixed(&self, path: &Path, name: &[u8], mixed: &Mixed) -> SourceError {
-        let Mixed { label, is, was, other } = mixed;
-        let other = usize::try_from(*other).map_or(&b""[..], |other| self.names.bytes(other));
-        let problem = format!(
-            "the label \"{}\" of \"{}\" is {is}, but \"{}\" has {was}. Write either all labels as integers or none, or give \
-             labels=\"text\" to read all as text.",
-            printable(label),
-            printable(OsStr::from_bytes(name)),
-            printable(OsStr::from_bytes(other)),
-        );
-        SourceError::Columns { path: path.to_owned(), problem }
+    fn wrong(&self, path: &Path, name: &[u8], wrong: &WrongLabel) -> SourceError {
+        let quoted = |name: &[u8]| format!("\"{}\"", printable(OsStr::from_bytes(name)));
+        let other = |other: u64| quoted(usize::try_from(other).map_or(&b""[..], |other| self.names.bytes(other)));
+        SourceError::Columns { path: path.to_owned(), problem: wrong.problem(&quoted(name), other) }
     }
 
     /// # Errors
@@ -270,7 +268,8 @@ impl<'a> Samples<'a> {
             && (self.labels.any() || column.is_named)
         {
             if !self.labels.any() {
-                return Err(wrong(format!("no sample has a label {column}.")));
+                let why = self.refused.last().cloned().flatten().map_or_else(String::new, |why| format!(": {why}"));
+                return Err(wrong(format!("no sample has a label {column}{why}.")));
             }
             let (found, missing, found_classes) = self.labels.finish();
             for record in missing {
@@ -389,10 +388,13 @@ impl SampleColumn {
                 text => Ok(Some(text.to_vec())),
             },
             LooseValue::Number(LooseNumber::Integer(number)) => Ok(Some(number.to_string().into_bytes())),
-            LooseValue::Number(LooseNumber::Float(_))
-            | LooseValue::List(_)
-            | LooseValue::Nested(_)
-            | LooseValue::Array(_) => Err(format!("its label {self} is neither an integer nor a text")),
+            LooseValue::Number(LooseNumber::Float(_)) | LooseValue::Array(_) => {
+                Err(format!("its label {self} is neither an integer nor a text"))
+            }
+            LooseValue::List(_) | LooseValue::Nested(_) => Err(format!(
+                "its label {self} is a list, and a record has one label. Give labels=\"none\", and take the list as a column of its \
+                 own"
+            )),
         }
     }
 }

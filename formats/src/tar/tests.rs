@@ -1,6 +1,7 @@
 //! Tests of what a tar may hold, and of what is wrong with one.
 
 mod hostile;
+mod labels;
 mod masks;
 mod samples;
 mod sparse;

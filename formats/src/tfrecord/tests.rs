@@ -121,6 +121,20 @@ fn labels_are_integers_whole_floats_or_texts_that_become_classes() {
 }
 
 #[test]
+fn several_labels_of_an_example_are_none_and_so_is_a_list_in_a_text() {
+    let label = |values| with(vec![("image/class/label", values)]);
+    for values in [Values::Integers(&[5, 6]), Values::Floats(&[5.0, 6.0, 7.0]), Values::Bytes(&[b"gnu", b"yak"])] {
+        let words =
+            &["no record can be used", "labels in \"image/class/label\"", "where one is wanted", "labels=\"none\""];
+        Written::of(&[label(values)]).refused(&Options::default(), words);
+    }
+    let texts = Written::of(&[label(Values::Bytes(&[b"[\"gnu\", \"yak\"]"]))]);
+    texts.refused(&Options::default(), &["is a list in a text", "labels=\"none\"", "labels=\"text\""]);
+    let asked = Options { labels: Labels::Text, ..Options::default() };
+    assert_eq!(texts.open(&asked).unwrap().classes(), ["[\"gnu\", \"yak\"]"]);
+}
+
+#[test]
 fn what_is_wrong_with_one_example_is_an_error_of_its_read() {
     let label = |values| with(vec![("image/class/label", values)]);
     let good = || label(Values::Integers(&[1]));

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use forebay_printable::printable;
 use forebay_sources::{Labels, SourceError};
 
 use super::super::{ExampleFault, Feature, FeatureKind, copied};
 use super::{Mapping, RecordPlace};
-use crate::label_column::Column;
+use crate::label_column::{Column, WRITTEN_LIST, is_written_list};
 use crate::window::Window;
 
 /// The labels so far.
@@ -91,6 +92,9 @@ impl GatheredLabels {
     }
 
     /// The label of the next record.
+    ///
+    /// # Errors
+    /// It is another kind of label than the earlier ones, or a text with a list.
     pub(super) fn push(
         &mut self,
         label: Option<LabelValue>,
@@ -102,6 +106,13 @@ impl GatheredLabels {
             }
             other => other,
         };
+        if let Some(LabelValue::Text(text)) = &label
+            && self.option == Labels::Auto
+            && is_written_list(text)
+        {
+            let problem = format!("the label \"{}\" {WRITTEN_LIST}.", printable(&*String::from_utf8_lossy(text)));
+            return Err(SourceError::malformed_at(path, offset, problem));
+        }
         let found = match &label {
             None => LabelKind::Nothing,
             Some(LabelValue::Integer(_)) => LabelKind::Integers,

@@ -6,7 +6,7 @@ use super::*;
 use crate::npy::tests::npy;
 use crate::unpacked::Compression;
 
-fn mapped(columns: &[(&str, &str)]) -> Options {
+pub(super) fn mapped(columns: &[(&str, &str)]) -> Options {
     Options { columns: columns.iter().copied().collect(), ..Options::default() }
 }
 
