@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use forebay_client::SettingNames;
 use forebay_daemon::config::{Environment, parse_duration};
 use forebay_daemon::{Entry, control, is_listened_at, private_daemons};
 use forebay_printable::printable;
@@ -25,6 +26,9 @@ use control_socket::ControlSocket;
 
 /// What a question is asked with.
 pub(crate) type Client = ControlClient<Channel>;
+
+/// What the commands that are trainers call the settings that an error names.
+pub(crate) const NAMES: SettingNames = SettingNames { socket: "--socket-dir", wait: None };
 
 /// Which daemon is meant.
 #[derive(Clone, Debug, clap::Args)]

@@ -15,7 +15,7 @@ use forebay_daemon::serve;
 use serde_json::Value;
 
 use crate::bad::BadPictures;
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, NAMES};
 use crate::failure::Failure;
 use crate::pair::pair;
 use crate::picture::PngFile;
@@ -80,7 +80,8 @@ pub(crate) fn run(args: &PreviewArgs) -> Result<(), Failure> {
     let options = Options { credits: 1, attach_timeout: timeout.unwrap_or(default.attach_timeout), ..default };
     let fail = |error: &dyn Display| Failure::Failed(error.to_string());
     let sign = progress::sign("waiting for a batch");
-    let mut session = Session::attach(target(args)?, options, &mut Patient).map_err(|error| fail(&error))?;
+    let mut session =
+        Session::attach(target(args)?, options, &mut Patient).map_err(|error| fail(&error.in_words_of(&NAMES)))?;
     let classes = session.info().classes.clone();
     let batch = match session.next(timeout, &mut Patient) {
         Ok(Next::Batch(batch)) => batch,

@@ -85,11 +85,11 @@ impl Attendance {
             return Some(match process.party {
                 Party::Group(group) => format!(
                     "process {pid} has a trainer of group \"{group}\" on stream \"{stream}\" already; two of one process \
-                     would wait for each other. Use one Loader, close the first, or give the second another group"
+                     would wait for each other. Use one trainer, close the first, or give the second another group"
                 ),
                 Party::All | Party::Alone => format!(
                     "process {pid} has a trainer on stream \"{stream}\" already; two of one process would wait for each \
-                     other. Use one Loader, or close the first"
+                     other. Use one trainer, or close the first"
                 ),
             });
         }

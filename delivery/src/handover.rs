@@ -75,6 +75,8 @@ pub enum Handover {
         turn: Turn,
         /// Which record, its file, and why.
         reason: String,
+        /// Its place shows a copy of another picture, with the mask False. Otherwise the next record takes its place.
+        replaced: bool,
     },
 }
 

@@ -154,8 +154,9 @@ pub enum PlacementRefusal {
     /// The trainer has no use for it.
     #[error(
         "the stream's pixels belong in memory of a GPU, but this trainer sees none: CUDA does not work in it, or it cannot \
-         map such memory, or its Loader was made without placement= before it used CUDA. Look at CUDA_VISIBLE_DEVICES and at the trainer's \
-         container, give the Loader a placement, or set placement = \"host\" for the stream"
+         map such memory, or it has not said which GPUs it uses. Look at CUDA_VISIBLE_DEVICES and at the trainer's container, say so \
+         (in Python: a placement for a Loader that is made before CUDA is used; in Rust: Options::gpus), or set placement = \
+         \"host\" for the stream"
     )]
     TrainerWithoutGpu,
     /// The trainer cannot map it.

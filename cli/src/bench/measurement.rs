@@ -14,7 +14,7 @@ use super::figures::Measured;
 use super::stop::Stop;
 use super::workload::Workload;
 use crate::bad::BadPictures;
-use crate::daemon::{Client, Daemon};
+use crate::daemon::{Client, Daemon, NAMES};
 use crate::failure::Failure;
 use crate::progress;
 use crate::verdict::{Limit, Verdict};
@@ -189,7 +189,7 @@ fn attach(
             return Err(nothing_yet(signal));
         }
         if service_ended() || (there && !is_about_to_listen(&refused)) {
-            return Err(Failure::Failed(refused.to_string()));
+            return Err(Failure::Failed(refused.in_words_of(&NAMES)));
         }
         // The daemon is about to make its socket.
         std::thread::park_timeout(SLICE);

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 
-use forebay_client::{AttachError, Broken, CallError, NextError, StateError};
+use forebay_client::{AttachError, Broken, CallError, NextError, SettingNames, StateError};
 
 /// What a call ended with. Errors are negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,9 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
+/// What `forebay_options` calls the settings that an error names.
+const NAMES: SettingNames = SettingNames { socket: "socket of forebay_options", wait: Some("daemon_wait_ms") };
+
 /// A call that has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -124,7 +127,7 @@ impl From<AttachError> for Failure {
             AttachError::Refused(_) | AttachError::Name { .. } => Self::new(Status::Refused, error.to_string()),
             AttachError::Group { .. } => Self::invalid(error.to_string()),
             AttachError::Broken(broken) => broken.into(),
-            _ => Self::new(Status::Unreachable, error.to_string()),
+            _ => Self::new(Status::Unreachable, error.in_words_of(&NAMES)),
         }
     }
 }
@@ -136,7 +139,7 @@ impl From<NextError> for Failure {
             NextError::SlotsHeld { granted } => {
                 let message = format!(
                     "the caller holds batches in all {granted} slots that it may use; release one, or attach with more \
-                     credits"
+                     credits of forebay_options"
                 );
                 return Self::new(Status::SlotsHeld, message);
             }

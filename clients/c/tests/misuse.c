@@ -46,6 +46,7 @@ static void options_are_checked(const char *socket) {
   options.stream = "train";
   options.socket = "/nowhere/forebay.sock";
   EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_UNREACHABLE && says("/nowhere/forebay.sock") && !none);
+  EXPECT(says("daemon_wait_ms") && says("socket of forebay_options") && !says("wait=") && !says("::"));
   options.socket = socket;
   options.stream = "\xff";
   EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("not UTF-8"));

@@ -1,11 +1,14 @@
 //! From the client's errors to the classes of `forebay.errors`: the one place that knows both.
 
-use forebay_client::{AttachError, Broken, CallError, NextError, Refusal, StateError, text_code};
+use forebay_client::{AttachError, Broken, CallError, NextError, Refusal, SettingNames, StateError, text_code};
 use forebay_ledger_client::{CallError as CoordinatorError, Outage};
 use forebay_pixels::Fault;
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
+
+/// What the Loader calls the settings that an error names.
+const NAMES: SettingNames = SettingNames { socket: "socket=", wait: Some("wait=") };
 
 /// An error that has a class in Python.
 pub(crate) trait Raise: Send {
@@ -20,7 +23,7 @@ impl Raise for AttachError {
         match self {
             Self::Refused(refusal) => refused(py, refusal),
             Self::Broken(broken) => broken.raise(py),
-            other => make(py, "AttachError", (other.to_string(),)),
+            other => make(py, "AttachError", (other.in_words_of(&NAMES),)),
         }
     }
 
@@ -43,7 +46,13 @@ impl Raise for NextError {
             Self::Missed { epoch, from, to, records } => make(py, "MissedBatches", (message, epoch, from, to, records)),
             Self::Stalled(_) => make(py, "StorageStalled", (message,)),
             Self::Evicted(_) => make(py, "Evicted", (message,)),
-            Self::SlotsHeld { .. } => make(py, "SlotsHeld", (message,)),
+            Self::SlotsHeld { granted } => {
+                let message = format!(
+                    "views of earlier batches fill all {granted} slots that this trainer may hold; keep batch.copy() instead of \
+                     the views; the table of a stream may also give more credits"
+                );
+                make(py, "SlotsHeld", (message,))
+            }
             Self::Timeout { .. } => PyTimeoutError::new_err(message),
             Self::Outage { .. } => make(py, "Outage", (message,)),
             Self::Broken(broken) => broken.raise(py),

@@ -1,7 +1,7 @@
 //! What can go wrong: one type per operation, over the causes that they share.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forebay_printable::printable;
@@ -26,12 +26,7 @@ pub struct Refusal {
 #[non_exhaustive]
 pub enum AttachError {
     /// No daemon listens where one was looked for.
-    #[error(
-        "no daemon answers on {}{}: {source}; start one with `forebay serve`, {}",
-        printable(socket),
-        after_a_wait(*waited),
-        other_ways(*waited)
-    )]
+    #[error("{}; {}", no_answer(socket, *waited, source), SettingNames::RUST.advice(*waited))]
     Connect {
         /// The socket.
         socket: PathBuf,
@@ -111,7 +106,25 @@ pub enum AttachError {
 }
 
 impl AttachError {
-    /// The same after a wait for a daemon, so that the error does not advise to wait.
+    /// The text for the users of a client whose settings have these names. [`Display`](std::fmt::Display) has those of this crate.
+    pub fn in_words_of(&self, names: &SettingNames) -> String {
+        match self {
+            Self::Connect { socket, waited, source } => {
+                format!("{}; {}", no_answer(socket, *waited, source), names.advice(*waited))
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// What happened, without the settings that help where a trainer begins.
+    fn bare(&self) -> String {
+        match self {
+            Self::Connect { socket, waited, source } => no_answer(socket, *waited, source),
+            other => other.to_string(),
+        }
+    }
+
+    /// The same after a wait for a daemon, so that nothing advises to wait.
     pub(crate) fn after(mut self, wait: Duration) -> Self {
         if let Self::Connect { waited, .. } = &mut self {
             *waited = wait;
@@ -126,12 +139,31 @@ fn after_a_wait(waited: Duration) -> String {
     if rounded.is_zero() { String::new() } else { format!(" after a wait of {rounded:?}") }
 }
 
-fn other_ways(waited: Duration) -> &'static str {
-    if waited.is_zero() {
-        "name its socket with socket=, or wait for it with wait="
-    } else {
-        "or name its socket with socket="
+/// What a client calls the settings that an [`AttachError`] names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettingNames {
+    /// The setting that says where the daemon's socket is.
+    pub socket: &'static str,
+    /// The setting that says how long a daemon is waited for. `None` if the client has none.
+    pub wait: Option<&'static str>,
+}
+
+impl SettingNames {
+    const RUST: Self = Self { socket: "Target::Stream", wait: Some("Options::daemon_wait") };
+
+    fn advice(self, waited: Duration) -> String {
+        let Self { socket, wait } = self;
+        match wait.filter(|_| waited.is_zero()) {
+            Some(wait) => {
+                format!("start one with `forebay serve`, name its socket with {socket}, or wait for it with {wait}")
+            }
+            None => format!("start one with `forebay serve`, or name its socket with {socket}"),
+        }
     }
+}
+
+fn no_answer(socket: &Path, waited: Duration, source: &SocketError) -> String {
+    format!("no daemon answers on {}{}: {source}", printable(socket), after_a_wait(waited))
 }
 
 /// Why [`Session::next`](crate::Session::next) gives no batch.
@@ -170,8 +202,7 @@ pub enum NextError {
     Evicted(String),
     /// The caller holds every slot that it may (semantics rule 14).
     #[error(
-        "views of earlier batches fill all {granted} slots that this trainer may hold; keep batch.copy() instead of \
-         the views; the table of a stream may also give more credits"
+        "earlier batches fill all {granted} slots that this trainer may hold; drop one, or attach with more (Options::credits)"
     )]
     SlotsHeld {
         /// Slots that the daemon grants this trainer.
@@ -184,7 +215,7 @@ pub enum NextError {
         waited: Duration,
     },
     /// The daemon went away and did not come back. Batches in hand stay valid.
-    #[error("the daemon went away ({cause}) and could not be reached again: {source}")]
+    #[error("the daemon went away ({cause}) and could not be reached again: {}", source.bare())]
     Outage {
         /// What was seen of its end.
         cause: String,
@@ -210,7 +241,7 @@ pub enum CallError {
         waited: Duration,
     },
     /// The daemon went away and did not come back.
-    #[error("the daemon went away ({cause}) and could not be reached again: {source}")]
+    #[error("the daemon went away ({cause}) and could not be reached again: {}", source.bare())]
     Outage {
         /// What was seen of its end.
         cause: String,
@@ -272,5 +303,38 @@ impl From<Misfit> for Broken {
 impl From<PacketError> for Broken {
     fn from(error: PacketError) -> Self {
         Self::Protocol(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_client_is_told_its_own_settings_and_an_outage_names_none() {
+        let gone = |waited| AttachError::Connect {
+            socket: "/run/x.sock".into(),
+            waited,
+            source: SocketError::Io(io::ErrorKind::ConnectionRefused.into()),
+        };
+        let waited = Duration::from_millis(40);
+        let names = SettingNames { socket: "--place", wait: Some("linger_ms") };
+        let without = SettingNames { wait: None, ..names };
+        for (text, has, lacks) in [
+            (gone(Duration::ZERO).to_string(), &["Target::Stream", "Options::daemon_wait"][..], &["=", "--place"][..]),
+            (gone(waited).to_string(), &["after a wait of 40ms", "Target::Stream"], &["daemon_wait"]),
+            (gone(Duration::ZERO).in_words_of(&names), &["--place", "linger_ms"], &["::"]),
+            (gone(waited).in_words_of(&names), &["--place"], &["linger_ms", "::"]),
+            (gone(Duration::ZERO).in_words_of(&without), &["--place"], &["wait for it", "::"]),
+        ] {
+            assert!(text.starts_with("no daemon answers on /run/x.sock") && text.contains("forebay serve"), "{text}");
+            assert!(has.iter().all(|word| text.contains(word)), "{has:?}: {text}");
+            assert!(!lacks.iter().any(|word| text.contains(word)), "{lacks:?}: {text}");
+        }
+        let outage = |source| NextError::Outage { cause: "it hung up".into(), source: Box::new(source) };
+        let said = outage(gone(Duration::ZERO)).to_string();
+        assert!(said.contains("it hung up") && said.contains("/run/x.sock") && !said.contains("daemon_wait"), "{said}");
+        let other = AttachError::Group { group: "g".into(), limit: 3 };
+        assert_eq!(other.in_words_of(&names), other.to_string());
     }
 }

@@ -32,7 +32,7 @@ mod watch;
 pub use audit::EpochAudit;
 pub use awaited::AsyncSession;
 pub use batch::{Batch, Decision, Keep};
-pub use error::{AttachError, Broken, CallError, NextError, Refusal};
+pub use error::{AttachError, Broken, CallError, NextError, Refusal, SettingNames};
 pub use forebay_columns::{ColumnType, ElementType, Field, MIXED, Schema};
 pub use forebay_proto::v1::{Repeats, StreamInfo};
 pub use forebay_ring::{ColumnView, Dtype, Join, Layout, Pixels, Shape, text_code};

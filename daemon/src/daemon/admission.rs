@@ -229,7 +229,7 @@ async fn suited(streams: &Arc<Streams>, wanted: Wanted) -> Result<Entered, Admis
         drop(stays);
         if !served.stream.is_left().await {
             let reason = format!(
-                "another Loader of this process reads run \"{}\" of this dataset with other settings; close it first",
+                "another trainer of this process reads run \"{}\" of this dataset with other settings; close it first",
                 wanted.key.run
             );
             return Err((text_code::BUSY, reason));
@@ -270,7 +270,8 @@ fn part(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<AskedPar
         (Sharding::Lockstep { .. }, 0) => Err((
             text_code::SETTINGS,
             format!(
-                "stream \"{name}\" is in lockstep; attach with a rank and a world_size (in Python: sharding=Lockstep())"
+                "stream \"{name}\" is in lockstep; attach with a rank and a world_size (in Python: sharding=Lockstep(); in Rust and C as \
+                 shard and number of shards)"
             ),
         )),
         (Sharding::Lockstep { global_batch, .. }, count) => {

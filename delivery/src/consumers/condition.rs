@@ -13,7 +13,7 @@ pub(super) struct Condition {
     storage: Option<String>,
     /// Why the ledger takes nothing at this moment.
     ledger: Option<String>,
-    /// Bad records that it leaves out.
+    /// Bad records that it leaves out or replaces.
     pub(super) skipped: Skipped,
 }
 
@@ -62,7 +62,7 @@ impl Condition {
         self.failure.as_ref().map(|(_, reason)| reason.as_str())
     }
 
-    /// The messages for a trainer that attaches now: the first bad record that was left out, why it waits, and then the
+    /// The messages for a trainer that attaches now: the first bad record, why it waits, and then the
     /// failure if there is one.
     pub(super) fn packets(&self) -> Vec<Vec<u8>> {
         let skipped = self.skipped.first().map(notice);
@@ -84,6 +84,6 @@ pub(super) fn finished(run: &str, epochs: u64) -> String {
     let verb = if epochs == 1 { "has" } else { "have" };
     format!(
         "run \"{run}\" is complete: {all} of it {verb} been delivered, so no batch comes. To train again, begin another run: \
-         another name in run= for a Loader of a path, or `forebay run new` for a stream of a service"
+         another name as \"run\" if the trainer has its own daemon, or `forebay run new` for a stream of a service"
     )
 }

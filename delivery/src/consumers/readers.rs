@@ -133,8 +133,8 @@ impl Readers {
         let watched: u32 = earlier.map(|(id, _)| deliveries.exchange().watched_by(*id)).sum();
         (watched > arrival.credits.max(1).saturating_mul(2)).then(|| {
             format!(
-                "process {pid} still looks at {watched} batches of Loaders of this stream that it closed; their slots \
-                 are kept until it ends. Start it anew, and drop a Loader's arrays before the Loader"
+                "process {pid} still looks at {watched} batches of trainers of this stream that it closed; their slots \
+                 are kept until it ends. Start it anew, and drop batches before their trainer (in Python: the Loader)"
             )
         })
     }

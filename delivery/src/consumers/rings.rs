@@ -164,8 +164,8 @@ impl RingSet {
             tracing::warn!(
                 stream = self.stream,
                 reason,
-                "slots are held for good, and no other ring can be opened; end the processes that keep arrays of \
-                 Loaders that they closed"
+                "slots are held for good, and no other ring can be opened; end the processes that keep batches of \
+                 trainers that they closed"
             );
         }
     }

@@ -308,7 +308,7 @@ impl LockstepRuns {
         Err(LedgerError::SpecMismatch(format!(
             "{}It is read by {} from step {step} of epoch {epoch}, but this rank is one of {asked}. Load a state of the run on each \
              rank before its first batch, use world_size {world_size}, or begin a new run: `forebay run new {short}` for a \
-             service's stream, another run= for a Loader.",
+             service's stream, another \"run\" for a trainer with its own daemon.",
             shown(stream),
             ranks(world_size)
         )))

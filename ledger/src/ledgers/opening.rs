@@ -50,7 +50,7 @@ pub(super) fn compare(registry: &Registry, stream: &str, request: &OpenRequest, 
         if kept != asked {
             return Err(LedgerError::SpecMismatch(format!(
                 "Run {:?} of stream {:?} was made for something else: {}. Undo the change, or begin a new run: \
-                 `forebay run new {}` for a service's stream, another run= for a Loader.",
+                 `forebay run new {}` for a service's stream, another \"run\" for a trainer with its own daemon.",
                 request.run,
                 request.stream,
                 differences(&kept, &asked),

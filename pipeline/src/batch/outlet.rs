@@ -13,6 +13,8 @@ use crate::record::{BadRecord, LeasePart, Position};
 pub(crate) struct Outlet {
     /// Name of the stream, for messages.
     pub(super) stream: String,
+    /// The places of bad records show copies of other pictures.
+    replaces: bool,
     /// Where batches go.
     output: Box<dyn Fn(Handover) + Send>,
     /// What became of records without a trainer.
@@ -36,7 +38,12 @@ impl Outlet {
         outcomes: OutcomeSender,
         step: Option<u64>,
     ) -> Self {
-        Self { stream, output, outcomes, returned_steps: ReturnedSteps::new(step) }
+        Self { stream, replaces: false, output, outcomes, returned_steps: ReturnedSteps::new(step) }
+    }
+
+    /// With copies of other pictures in the places of bad records, or without.
+    pub(crate) fn replacing(self, replaces: bool) -> Self {
+        Self { replaces, ..self }
     }
 
     /// Hands something over to the ring's thread.
@@ -62,7 +69,8 @@ impl Outlet {
     /// Tells the ring alone of a bad record. If places never shift, the ledger hears of it with its batch's receipts.
     pub(super) fn tell_ring_of(&self, bad: &BadRecord) {
         let Position { epoch, .. } = bad.position;
-        self.hand_over(Handover::Bad { epoch, turn: bad.position.turn(), reason: bad.to_string() });
+        let (turn, reason, replaced) = (bad.position.turn(), bad.to_string(), self.replaces);
+        self.hand_over(Handover::Bad { epoch, turn, reason, replaced });
     }
 
     /// Tells the ledger that this daemon has no batch of an epoch in the making, and which positions fill no batch.

@@ -157,6 +157,7 @@ impl Setup {
         let recipe = Recipe::training(8).unwrap();
         let mixer = self.mixing.map(|mixing| mixes::mixer(Arc::clone(&pool), mixing));
         let pictures = StreamPictures::of(Arc::new(recipe.clone()));
+        let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };
         let parts = BatchParts {
             order: RecordOrder::new(source, Arc::clone(&plan), is_fixed.then_some(batching)),
             prefetch: Arc::clone(&prefetch),
@@ -175,9 +176,9 @@ impl Setup {
                 meter: Arc::new(Meter::new("batch")),
             },
             progress: progress.subscribe(),
-            outlet: Outlet::new("test".into(), hears(outbox), outcomes, plan.positions_of_step()),
+            outlet: Outlet::new("test".into(), hears(outbox), outcomes, plan.positions_of_step())
+                .replacing(rules.replaces()),
         };
-        let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };
         let (stop, stopped) = channel::bounded(0);
         let stage = BatchStage::new(parts, Batcher::new(rules).numbered_from(100));
         let stage = thread::spawn(move || stage.run(&stopped));

@@ -300,6 +300,7 @@ impl Stages {
         // The batch thread gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
         let slots = Slots::new((delivery.free(), delivery.gave_way()), gpu, watched);
+        let rules = self.rules(fixed.is_none());
         let parts = BatchParts {
             order: RecordOrder::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
             prefetch: Arc::clone(&prefetch),
@@ -319,12 +320,11 @@ impl Stages {
                 meter: Arc::clone(&self.meters.batch),
             },
             progress: ledger.updates().progress(),
-            outlet: Outlet::new(self.identity.to_string(), output, delivery.outcomes(), step),
+            outlet: Outlet::new(self.identity.to_string(), output, delivery.outcomes(), step)
+                .replacing(rules.replaces()),
         };
         let (stop, stopped) = channel::bounded(0);
-        let batcher = Batcher::new(self.rules(fixed.is_none()))
-            .numbered_from(next)
-            .failing_without_one_of(Arc::clone(dataset.plan()));
+        let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(Arc::clone(dataset.plan()));
         let stage = BatchStage::new(parts, batcher);
         let (ended, batch) = oneshot::channel();
         let run = move || {

@@ -40,7 +40,7 @@ pub(super) async fn end_private(streams: &Streams, key: &StreamKey, shard: Optio
     if let Some(ledgers) = kept {
         let request = NewRunRequest { run: key.run.clone(), stream: key.stream.clone() };
         if let Err(error) = ledgers.call(request).await {
-            tracing::debug!(%error, "the ledger of a closed Loader stays");
+            tracing::debug!(%error, "the ledger of a stream whose trainers are gone stays");
         }
     }
     streams.gates.lock().remove_unused(key);

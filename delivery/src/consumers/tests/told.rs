@@ -10,7 +10,7 @@ fn progress(floor: u64) -> InboxMessage {
 
 fn bad(scene: &Scene, epoch: u64, record: u64) {
     let (turn, reason) = (Turn::first(record), format!("record {record} (x.jpg): it is empty"));
-    scene.outbox.post(InboxMessage::Batch(Handover::Bad { epoch, turn, reason }));
+    scene.outbox.post(InboxMessage::Batch(Handover::Bad { epoch, turn, reason, replaced: false }));
 }
 
 /// The next words for the user, or the end of an epoch.

@@ -19,6 +19,11 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
+    /// Whether the place of a bad record shows a copy of another picture. Otherwise the next record takes the place.
+    pub(crate) fn replaces(&self) -> bool {
+        self.is_fixed() || self.on_error == OnError::Replace
+    }
+
     /// Whether each position has its batch and place, so that none ever moves up.
     pub(super) fn is_fixed(&self) -> bool {
         self.dynamic.is_none()
