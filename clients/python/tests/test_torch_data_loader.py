@@ -208,6 +208,11 @@ def test_a_stream_keeps_what_torch_has_as_defaults(pictures, service):
     loader.close()
     with pytest.raises(forebay.SettingsError, match="batch_size"):
         DataLoader("stream:train", batch_size=3, socket=daemon.socket)
+    # What is given is asked for, though torch's own DataLoader would do the same without it.
+    with pytest.raises(forebay.SettingsError, match="shuffle"):
+        DataLoader("stream:train", shuffle=False, socket=daemon.socket)
+    with pytest.raises(forebay.SettingsError, match="shuffle"):
+        DataLoader("stream:train", sampler=data.SequentialSampler(range(8)), socket=daemon.socket)
 
 
 def test_ranks_read_the_shards_of_their_samplers(pictures):

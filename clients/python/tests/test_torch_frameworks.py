@@ -129,7 +129,9 @@ def test_a_loader_that_accelerate_cannot_rebuild_is_refused_by_name(pictures, nu
 
 
 @pytest.mark.parametrize(("overfit", "batches"), [(3, 3), (0.6, 3)])
-def test_lightning_overfits_the_first_batches_and_refuses_to_stop_a_shuffle_by_name(pictures, overfit, batches):
+def test_lightning_overfits_the_first_batches_and_refuses_to_stop_a_shuffle_by_name(
+    pictures, service, overfit, batches
+):
     lightning = pytest.importorskip("lightning", reason="Lightning is not installed; `make originals` installs it")
 
     class Model(lightning.LightningModule):
@@ -162,8 +164,21 @@ def test_lightning_overfits_the_first_batches_and_refuses_to_stop_a_shuffle_by_n
     trainer = lightning.Trainer(accelerator="cpu", max_epochs=1, overfit_batches=overfit, **quiet)
     with pytest.raises(forebay.SettingsError, match=r"overfit_batches.*shuffle=False"):
         trainer.fit(Model(), shuffled)
-    for loader in (*loaders, shuffled):
+    # The daemon decides on the order of a stream.
+    daemon = service(folder, batch_size=5, size=8, shuffle=True)
+    streamed = DataLoader("stream:train", socket=daemon.socket)
+    with pytest.raises(
+        forebay.SettingsError, match=r"overfit_batches.*shuffle = false in the table \[streams\.train\]"
+    ):
+        trainer.fit(Model(), streamed)
+    for loader in (*loaders, shuffled, streamed):
         loader.close()
+    daemon.end()
+    daemon = service(folder, batch_size=5, size=8, shuffle=False, layout="NCHW", run="in order")
+    model, loader = Model(), DataLoader("stream:train", shuffle=False, socket=daemon.socket)
+    lightning.Trainer(accelerator="cpu", max_epochs=2, overfit_batches=overfit, **quiet).fit(model, loader)
+    assert model.seen == 2 * [list(range(5 * n, 5 * n + 5)) for n in range(batches)]
+    loader.close()
 
 
 def test_trainers_own_resume_within_an_epoch_is_refused_by_name(pictures, tmp_path):

@@ -21,7 +21,7 @@ from forebay.torch.iteration import Iteration
 from forebay.torch.job import keys_of_caller, settings_of_state
 from forebay.torch.options import Options
 from forebay.torch.pinning import pinned
-from forebay.torch.samplers import OwnBatchSampler, OwnSampler, OwnSequentialSampler, SamplerAttribute
+from forebay.torch.samplers import OwnBatchSampler, SamplerAttribute, own_sampler
 from forebay.torch.seed import has_choices, seed_of_torch, tell
 from forebay.torch.tensors import TorchBatch, TorchLoader
 from forebay.torch.translation import is_daemons, translated
@@ -152,8 +152,8 @@ class DataLoader:
             warnings.warn(_NO_GPU, stacklevel=2)
             pin_memory = False
         self.dataset = dataset
-        own = OwnSampler if is_stream or asked.get("shuffle") else OwnSequentialSampler
-        self.sampler = own(self) if sampler is None else sampler
+        self._stream = str(source).removeprefix("stream:") if is_stream else None
+        self.sampler = own_sampler(self, asked.get("shuffle")) if sampler is None else sampler
         self.batch_sampler = OwnBatchSampler(self)
         self.num_workers = num_workers
         self.pin_memory = pin_memory

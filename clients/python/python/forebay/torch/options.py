@@ -102,7 +102,12 @@ class Options:
         )
 
     def _asked_of_stream(self, order: dict[str, Any]) -> dict[str, Any]:
-        """What the caller asks of a stream, which must agree with it: everything but what torch has as default."""
-        defaults = {"batch_size": 1, "shuffle": False, "last_batch_policy": "partial"}
+        """What the caller asks of a stream, which must agree with it: everything but what torch has as default.
+
+        `shuffle=False` is no default of torch, so the stream must not shuffle then.
+        """
+        defaults = {"batch_size": 1, "last_batch_policy": "partial"}
+        if self.shuffle is None and self.sampler is None:
+            defaults["shuffle"] = False
         mine = ("num_threads", "prefetch_queue_depth")
         return {key: value for key, value in order.items() if key not in mine and defaults.get(key) != value}

@@ -10,7 +10,7 @@ import torch
 
 from forebay.errors import ClosedError, SettingsError
 
-__all__ = ["OwnBatchSampler", "OwnSampler", "OwnSequentialSampler", "SamplerAttribute"]
+__all__ = ["OwnBatchSampler", "SamplerAttribute", "own_sampler"]
 
 _NO_INDICES = (
     "forebay.torch.DataLoader has no lists of indices, since the daemon makes the batches. So skip_first_batches() of "
@@ -21,8 +21,12 @@ _NO_INDICES = (
 )
 _NO_OVERFIT = (
     "Lightning: overfit_batches turns shuffling off by making another DataLoader, and it cannot make one of "
-    "forebay.torch.DataLoader. Give the DataLoader shuffle=False and no sampler while you overfit: its first batches "
-    "are then the same in each epoch"
+    "forebay.torch.DataLoader. {} while you overfit: its first batches are then the same in each epoch"
+)
+_NOT_SHUFFLED = "Give the DataLoader shuffle=False and no sampler"
+_STREAM_NOT_SHUFFLED = (
+    "The daemon decides on the order of a stream. Set shuffle = false in the table [streams.{}] of its configuration, "
+    "and give the DataLoader shuffle=False, which asks for that,"
 )
 
 
@@ -71,6 +75,11 @@ class OwnSequentialSampler(OwnSampler, torch.utils.data.SequentialSampler):
         raise SettingsError(_NO_INDICES)
 
 
+def own_sampler(loader: Sampled, shuffle: bool | None) -> OwnSampler:
+    """The sampler of a DataLoader. If it has asked a stream for nothing (None), the stream may shuffle."""
+    return OwnSequentialSampler(loader) if shuffle is False else OwnSampler(loader)
+
+
 class SamplerAttribute:
     """`loader.sampler`. Lightning's `overfit_batches` is refused by name if it is about to make another DataLoader."""
 
@@ -79,7 +88,9 @@ class SamplerAttribute:
             return self
         sampler = vars(loader)["sampler"]
         if not isinstance(sampler, torch.utils.data.SequentialSampler) and _is_overfitting():
-            raise SettingsError(_NO_OVERFIT)
+            stream = vars(loader)["_stream"]
+            way_out = _NOT_SHUFFLED if stream is None else _STREAM_NOT_SHUFFLED.format(stream)
+            raise SettingsError(_NO_OVERFIT.format(way_out))
         return sampler
 
     def __set__(self, loader: Any, sampler: Any) -> None:  # noqa: ANN401 - as torch
