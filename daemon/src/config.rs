@@ -27,7 +27,7 @@ use serde_json::{Map, Value, json};
 
 pub use change::Change;
 pub use control::Control;
-pub use coordinator::Coordinator;
+pub use coordinator::{Coordinator, NodeNameError};
 pub(crate) use decode::default_threads;
 pub use environment::Environment;
 pub use forebay_pipeline::settings::parse_duration;

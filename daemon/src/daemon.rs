@@ -30,7 +30,7 @@ use forebay_sources::SourceError;
 use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::config::{CacheSettingError, Change, Config, Environment};
+use crate::config::{CacheSettingError, Change, Config, Environment, NodeNameError};
 use admission::Admitted;
 pub(crate) use admission::{AdmissionRefusal, Request};
 use configuration::{Configuration, ReloadError};
@@ -75,6 +75,9 @@ pub enum DaemonError {
     /// The settings of the cache on a local disk.
     #[error(transparent)]
     CacheSetting(#[from] CacheSettingError),
+    /// The name of the daemon.
+    #[error(transparent)]
+    NodeName(#[from] NodeNameError),
     /// The cache on a local disk.
     #[error(transparent)]
     Cache(#[from] SourceError),
@@ -98,6 +101,9 @@ impl Daemon {
     /// # Errors
     /// The system has no more threads, or the cache on a local disk cannot be used.
     pub(crate) fn new(config: Config, kind: DaemonKind, environment: &Environment) -> Result<Arc<Self>, DaemonError> {
+        if config.coordinator.remote.is_some() {
+            config.coordinator.name(environment)?;
+        }
         if let Some(cache) = config.sources.disk_cache(environment)? {
             check_cache(&cache)?;
             tracing::info!(folder = %printable(&cache.folder), size = %ByteSize(cache.size), "what is read from stores is cached");

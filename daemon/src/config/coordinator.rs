@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use forebay_ledger_client::{Address, CertificateFiles, Remote};
+use forebay_printable::printable;
 use serde_json::Value;
+use thiserror::Error;
 
+use super::Environment;
 use super::table::Table;
 use super::value::path;
 
@@ -17,7 +20,8 @@ pub(super) const EXAMPLE: &str = r#"[coordinator]
 # ~/.local/state/forebay for a user.
 # path = "/var/lib/forebay"
 # The name of this daemon for the coordinator. No two daemons may have the same, and each must keep its own when it is
-# started again. Left out: the machine's host name. Set it if several daemons run on one machine, or if host names change.
+# started again. Left out: FOREBAY_NODE, or else the machine's host name. Set it if several daemons run on one machine, or
+# if host names change.
 # node = "train-1"
 # A file with the token that the coordinator asks for. It is read again when it changes.
 # token_file = "/etc/forebay/token"
@@ -36,14 +40,31 @@ pub struct Coordinator {
     pub path: Option<PathBuf>,
     /// The coordinator in another process that has the ledgers, if it is not this daemon.
     pub remote: Option<Remote>,
-    /// Name of this daemon; by default the machine's.
+    /// Name of this daemon; see [`Coordinator::name`].
     pub node: Option<String>,
 }
 
+/// `FOREBAY_NODE` is no name of a daemon.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("FOREBAY_NODE is \"{text}\". Give {NAME}.", text = printable(.0))]
+pub struct NodeNameError(String);
+
 /// Longest name of a node, in bytes.
 const NODE: usize = 200;
+const NAME: &str = "a name of at most 200 bytes, without '/' and control characters";
 
 impl Coordinator {
+    /// The name of this daemon for a coordinator: by this section, or else by the environment. `None` is the machine's.
+    ///
+    /// # Errors
+    /// The variable has another value than a name.
+    pub fn name(&self, environment: &Environment) -> Result<Option<String>, NodeNameError> {
+        match (&self.node, &environment.node) {
+            (None, Some(name)) if !is_name(name) => Err(NodeNameError(name.clone())),
+            (given, variable) => Ok(given.clone().or_else(|| variable.clone())),
+        }
+    }
+
     pub(super) fn read(table: &mut Table<'_, '_>) -> Self {
         let addresses = table.take("endpoint", endpoint).flatten();
         let folder = table.take("path", path);
@@ -93,18 +114,33 @@ fn endpoint(value: &Value) -> Result<Option<Vec<Address>>, String> {
 
 /// As the ledger takes it.
 fn node(value: &Value) -> Result<String, String> {
-    let good =
-        |text: &&str| !text.is_empty() && text.len() <= NODE && !text.contains(|c: char| c == '/' || c.is_control());
-    value
-        .as_str()
-        .filter(good)
-        .map(str::to_owned)
-        .ok_or_else(|| format!("a name of at most {NODE} bytes, without '/' and control characters"))
+    value.as_str().filter(|text| is_name(text)).map(str::to_owned).ok_or_else(|| NAME.to_owned())
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= NODE && !text.contains(|c: char| c == '/' || c.is_control())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::Environment;
     use crate::config::Config;
+
+    #[test]
+    fn the_environment_names_the_node_if_the_configuration_does_not() {
+        let name = |section: &str, variable: Option<&str>| {
+            let config = Config::parse(&format!("[coordinator]\n{section}"), "a.toml").unwrap();
+            config.coordinator.name(&Environment { node: variable.map(str::to_owned), ..Environment::default() })
+        };
+        assert_eq!(name("", None), Ok(None));
+        assert_eq!(name("", Some("rack 7")), Ok(Some("rack 7".into())));
+        assert_eq!(name("node = \"n\"", Some("rack 7")), Ok(Some("n".into())));
+        assert_eq!(name("node = \"n\"", Some("a/b")), Ok(Some("n".into())), "the configuration decides");
+        for wrong in ["a/b", "a\nb", &"é".repeat(101)] {
+            let error = name("", Some(wrong)).unwrap_err().to_string();
+            assert!(error.starts_with("FOREBAY_NODE is ") && error.contains("at most 200 bytes"), "{error}");
+        }
+    }
 
     fn mistakes(section: &str) -> String {
         Config::parse(&format!("[coordinator]\n{section}"), "a.toml").unwrap_err().to_string()

@@ -25,6 +25,8 @@ pub struct Environment {
     pub cache_size: Option<String>,
     /// `FOREBAY_CACHE`: the folder of that cache, if no configuration has it.
     pub cache_folder: Option<PathBuf>,
+    /// `FOREBAY_NODE`: the name of this daemon for a coordinator, if no configuration has it.
+    pub node: Option<String>,
     /// `LOCAL_WORLD_SIZE`, which a launcher of training jobs sets.
     pub local_world_size: Option<String>,
 }
@@ -49,6 +51,7 @@ impl Environment {
             user_cache: folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache"))),
             cache_size: folder("FOREBAY_CACHE_SIZE").map(|size| size.to_string_lossy().into_owned()),
             cache_folder: folder("FOREBAY_CACHE"),
+            node: folder("FOREBAY_NODE").map(|name| name.to_string_lossy().into_owned()),
             local_world_size: env::var("LOCAL_WORLD_SIZE").ok(),
         }
     }

@@ -40,6 +40,9 @@ pub(super) fn missing(config: &Config, environment: &Environment) -> Vec<Mistake
             ("tls_certificate", certificate.map(|files| &*files.certificate)),
             ("tls_key", certificate.map(|files| &*files.key)),
         ];
+        if let Err(error) = config.coordinator.name(environment) {
+            found.add("coordinator.node", format!("is left out. {error}"));
+        }
         for (key, file) in files.into_iter().filter_map(|(key, file)| Some((key, file?))) {
             found.path(format!("coordinator.{key}"), file);
         }

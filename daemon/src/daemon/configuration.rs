@@ -139,7 +139,8 @@ impl Configuration {
     /// The node as which this daemon asks for these ledgers.
     pub(super) fn node(&self, ledgers: &Ledgers) -> Node {
         match ledgers {
-            Ledgers::Remote(_) => node::remote(self.now().coordinator.node.as_deref()),
+            // The environment was looked at when the daemon started.
+            Ledgers::Remote(_) => node::remote(self.now().coordinator.name(&Environment::of_process()).ok().flatten()),
             Ledgers::Kept | Ledgers::File(_) => node::local(),
         }
     }

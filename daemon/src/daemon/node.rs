@@ -10,13 +10,13 @@ pub(super) fn local() -> Node {
     Node { name: "local".into(), process: None }
 }
 
-/// One of several daemons of a coordinator: the name that the configuration gives, or the machine's.
-pub(super) fn remote(name: Option<&str>) -> Node {
+/// One of several daemons of a coordinator: the name that it was given, or the machine's.
+pub(super) fn remote(name: Option<String>) -> Node {
     let host = host();
     // It only tells boots apart: without it, each process is taken for one of the same boot.
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let process = WorkerProcess { host: host.clone(), pid: std::process::id(), boot: boot.trim().to_owned() };
-    Node { name: name.map_or(host, str::to_owned), process: Some(process) }
+    Node { name: name.unwrap_or(host), process: Some(process) }
 }
 
 fn host() -> String {
