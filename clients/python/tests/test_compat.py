@@ -44,7 +44,7 @@ def carried_on(release, tmp_path):
     source = scene.dataset(tmp_path / "pictures", scene.DAMAGED)
     service = scene.Service(tmp_path, (release / "streams.toml").read_text(), source)
     yield service
-    service.daemon.end()
+    service.end()
 
 
 def test_there_are_releases_and_pages():

@@ -12,6 +12,7 @@ import http.client
 import json
 import socket
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +70,12 @@ def dataset(folder: Path, damaged: int | None = None) -> Path:
 
 
 class Service:
-    """A `forebay serve` with its sockets, its ledgers and its configuration in a folder."""
+    """A `forebay serve` with its ledgers and its configuration in a folder, and its sockets in another one."""
 
     def __init__(self, folder: Path, streams: str, source: Path, decode: str = ""):
-        self.sockets, state = folder / "sockets", folder / "state"
-        self.sockets.mkdir(mode=0o700)
+        # The path of a Unix socket has 107 bytes at most, and the folder of a test may have more.
+        self._folder = tempfile.TemporaryDirectory(prefix="forebay-")
+        self.sockets, state = Path(self._folder.name), folder / "state"
         state.mkdir(mode=0o700, exist_ok=True)
         self.ledger = state / "ledger.redb"
         config = folder / "forebay.toml"
@@ -82,6 +84,16 @@ class Service:
             f"[decode]\n{decode}\n{streams.replace('SOURCE', str(source))}"
         )
         self.daemon = Daemon([_command.binary(), "serve", "--config", str(config)], self.sockets / "forebay.sock")
+
+    def end(self) -> None:
+        """Ends the daemon as an operator does."""
+        self.daemon.end()
+        self._folder.cleanup()
+
+    def kill(self) -> None:
+        """Kills the daemon."""
+        self.daemon.kill()
+        self._folder.cleanup()
 
     def loader(self, stream: str, **given: Any) -> forebay.Loader:
         """A trainer of a stream."""
@@ -218,5 +230,5 @@ def lanes(folder: Path, source: Path, gpu: Any) -> dict[str, list[str]]:
                 list(loader)
                 told.update(service.metrics(f"forebay_{awaited}", "forebay_consumers"))
         finally:
-            service.daemon.end()
+            service.end()
     return told

@@ -55,7 +55,7 @@ def _run(scratch: Path, patch: pytest.MonkeyPatch) -> tuple[dict[str, bytes], di
         metrics.update(service.metrics("forebay_consumers", "forebay_lane_pictures_total", "forebay_cache_records"))
         fields = {**service.fields(), **surface.fields_of_machine(plain)}
     finally:
-        service.daemon.kill()
+        service.kill()
     trainers.close()
     shuffled = {"batch_size": 4, "size": 8, "shuffle": True, "seed": 7}
     cases = [shuffled, {**shuffled, "shard_id": 1, "num_shards": 3}]
