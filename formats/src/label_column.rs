@@ -114,6 +114,15 @@ pub(crate) fn is_written_list(cell: &[u8]) -> bool {
     })
 }
 
+/// Why a text is no label, as the end of a sentence about it. `as_text` says that texts were asked for, whatever they look like.
+pub(crate) fn wrong_text(text: &[u8], as_text: bool) -> Option<&'static str> {
+    match str::from_utf8(text) {
+        Err(_) => Some("is not in UTF-8. Write all labels in UTF-8"),
+        Ok(_) if !as_text && is_written_list(text) => Some(WRITTEN_LIST),
+        Ok(_) => None,
+    }
+}
+
 /// What an error says of such a text, where a record has one label.
 pub(crate) const WRITTEN_LIST: &str = "is a list in a text, and a record has one label. Name another one for \"labels\", or give \
      labels=\"none\" and take the list as a column of its own. If it is the name of a class, give labels=\"text\"";

@@ -3,7 +3,7 @@
 use forebay_printable::printable;
 use forebay_sources::{Labels, LineProblem};
 
-use crate::label_column::{Column, WRITTEN_LIST, is_written_list};
+use crate::label_column::{Column, wrong_text};
 
 /// The labels so far.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ pub(crate) enum WrongLabel {
         /// The first record with a label.
         other: u64,
     },
-    /// It is a text with a list, and no texts were asked for.
-    List { label: String },
+    /// It is a text that is no label, for this reason.
+    Text { label: String, why: &'static str },
 }
 
 impl WrongLabel {
@@ -38,7 +38,7 @@ impl WrongLabel {
                 printable(label),
                 name(*other)
             ),
-            Self::List { label } => format!("the label \"{}\" of {this} {WRITTEN_LIST}.", printable(label)),
+            Self::Text { label, why } => format!("the label \"{}\" of {this} {why}.", printable(label)),
         }
     }
 }
@@ -52,13 +52,15 @@ impl Labelled {
     /// The label of the next record, as text. An empty one counts as none.
     ///
     /// # Errors
-    /// Some labels are numbers and some are texts, or one is a list.
+    /// Some labels are numbers and some are texts, or one is a list or not in UTF-8.
     pub(crate) fn push(&mut self, label: Option<&[u8]>) -> Result<(), WrongLabel> {
         let label = label.filter(|label| !label.is_empty());
         let record = self.present.len() as u64;
         self.present.push(label.is_some());
-        if let Some(list) = label.filter(|label| !self.column.is_of_texts() && is_written_list(label)) {
-            return Err(WrongLabel::List { label: String::from_utf8_lossy(list).into_owned() });
+        if let Some(text) = label
+            && let Some(why) = wrong_text(text, self.column.is_of_texts())
+        {
+            return Err(WrongLabel::Text { label: String::from_utf8_lossy(text).into_owned(), why });
         }
         match label.map(|label| self.column.push(label, record)) {
             Some(Err(LineProblem::MixedLabels { label, is, was, other })) => {

@@ -129,7 +129,7 @@ impl PathPlace {
 /// The text of a label.
 ///
 /// # Errors
-/// It is a list or something deeper, or a text with a list, and no text was asked for.
+/// It is a list or something deeper, not in UTF-8, or a text with a list where no text was asked for.
 pub(super) fn label<'r>(column: &NamedColumn, row: &'r Row, option: Labels) -> Result<&'r [u8], LineProblem> {
     let (_, name) = column;
     let needs = || match row.compound(column.0) {
@@ -142,6 +142,11 @@ pub(super) fn label<'r>(column: &NamedColumn, row: &'r Row, option: Labels) -> R
         ),
     };
     let cell = row.one(column, needs)?.trim_ascii();
+    if str::from_utf8(cell).is_err() {
+        let label = String::from_utf8_lossy(cell).into_owned();
+        let problem = format!("the label \"{}\" is not in UTF-8. Write the table in UTF-8", printable(&*label));
+        return Err(LineProblem::Malformed(problem));
+    }
     if option == Labels::Auto && is_written_list(cell) {
         let problem = format!(
             "the label \"{}\" is a list in a text, and a record has one label. Write the values with spaces between them, and take \

@@ -37,6 +37,7 @@ enum RowForm {
 
 /// More bytes than the description of one picture has.
 const MOST_BYTES: u64 = 16 << 20;
+const UTF_16: &str = "the table is in UTF-16. Write it in UTF-8";
 /// More keys than an object of a table has. Each is looked up in each line.
 const MOST_KEYS: usize = 4096;
 const OPEN: &str = "a quote opens a value here and none closes it, so all lines below belong to that value. Close the quote, or double it";
@@ -76,6 +77,7 @@ impl RowReader {
         row.clear();
         match &mut self.form {
             RowForm::Csv(reader, line) => match reader.read_byte_record(row.cells_mut()) {
+                Ok(true) if *line == 0 && is_utf16(row.cells().as_slice()) => Err(at(&self.file, 1, UTF_16.into())),
                 Ok(true) => {
                     *line = row.cells().position().map_or(0, csv::Position::line);
                     Ok(Some(*line))
@@ -116,6 +118,11 @@ impl RowReader {
     }
 }
 
+/// Whether bytes begin with the mark of UTF-16, which is no UTF-8.
+fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")
+}
+
 /// Whether a key leads into the value of another one. The value may be null or an empty list in this line.
 fn leads_into(object: &Map<String, Value>, key: &str) -> bool {
     let mut dots = key.match_indices('.').map(|(dot, _)| dot);
@@ -137,6 +144,9 @@ fn object(
         *line += 1;
         if text.len() as u64 > MOST_BYTES {
             return Err(at(file, *line, format!("the line has more than {MOST_BYTES} bytes")));
+        }
+        if is_utf16(&text) {
+            return Err(at(file, *line, UTF_16.into()));
         }
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
         if text.trim_ascii().is_empty() {

@@ -130,6 +130,7 @@ fn several_labels_of_an_example_are_none_and_so_is_a_list_in_a_text() {
     }
     let texts = Written::of(&[label(Values::Bytes(&[b"[\"gnu\", \"yak\"]"]))]);
     texts.refused(&Options::default(), &["is a list in a text", "labels=\"none\"", "labels=\"text\""]);
+    Written::of(&[label(Values::Bytes(&[b"\xe9"]))]).refused(&Options::default(), &["not in UTF-8"]);
     let asked = Options { labels: Labels::Text, ..Options::default() };
     assert_eq!(texts.open(&asked).unwrap().classes(), ["[\"gnu\", \"yak\"]"]);
 }

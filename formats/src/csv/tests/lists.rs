@@ -121,3 +121,26 @@ fn a_csv_with_lists_in_texts_has_no_classes_of_them() {
     assert!(damage(&*source, 0).contains("line 2 of the table: a value in the list of \"t\" is missing"));
     assert_eq!([1, 2].map(|record| values::<f32>(&*source, "t", record)), [vec![], vec![0.5]]);
 }
+
+#[test]
+fn a_table_in_another_encoding_than_utf_8_is_refused_by_that_name() {
+    for label in [&b"na\xefve"[..], b"\xfc", b"\x83\x8b"] {
+        let text = [b"path,label\na.jpg,plain\nb.jpg,", label, b"\n"].concat();
+        let (_dir, file) = table("t.csv", text);
+        for labels in [Labels::Auto, Labels::Text] {
+            let options = Options { labels, ..Options::default() };
+            let said = crate::open(file.to_str().unwrap(), &options).unwrap_err().to_string();
+            assert!(said.contains("line 3") && said.contains("not in UTF-8"), "{said}");
+        }
+    }
+    for (name, line) in [("t.csv", "path,v\na.jpg,1\n"), ("metadata.jsonl", "{\"file_name\": \"a.jpg\", \"v\": 1}\n")] {
+        for swap in [false, true] {
+            let bytes = |unit: u16| if swap { unit.to_be_bytes() } else { unit.to_le_bytes() };
+            let text: Vec<u8> = std::iter::once(0xfeff).chain(line.encode_utf16()).flat_map(bytes).collect();
+            let (_dir, file) = table(name, text);
+            let source = format!("csv:{}", file.display());
+            let said = crate::open(&source, &options(&[("v", "v")], &[])).unwrap_err().to_string();
+            assert!(said.contains("line 1: the table is in UTF-16. Write it in UTF-8"), "{said}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use forebay_sources::{Labels, SourceError};
 
 use super::super::{ExampleFault, Feature, FeatureKind, copied};
 use super::{Mapping, RecordPlace};
-use crate::label_column::{Column, WRITTEN_LIST, is_written_list};
+use crate::label_column::{Column, wrong_text};
 use crate::window::Window;
 
 /// The labels so far.
@@ -107,10 +107,9 @@ impl GatheredLabels {
             other => other,
         };
         if let Some(LabelValue::Text(text)) = &label
-            && self.option == Labels::Auto
-            && is_written_list(text)
+            && let Some(why) = wrong_text(text, self.option == Labels::Text)
         {
-            let problem = format!("the label \"{}\" {WRITTEN_LIST}.", printable(&*String::from_utf8_lossy(text)));
+            let problem = format!("the label \"{}\" {why}.", printable(&*String::from_utf8_lossy(text)));
             return Err(SourceError::malformed_at(path, offset, problem));
         }
         let found = match &label {

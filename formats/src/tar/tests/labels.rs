@@ -25,4 +25,6 @@ fn a_list_is_no_label_of_a_sample() {
     assert_eq!((source.classes(), labels(&*source)), (&["yak".to_owned()][..], vec![0]));
     let asked = Options { labels: Labels::Text, ..Options::default() };
     assert_eq!(opened(tar(b"7", b"['yak', 'gnu']"), &asked).1.unwrap().classes(), ["['yak', 'gnu']"]);
+    let said = refused(tar(b"7", b"\xe9l\xe8ve"), "cls");
+    assert!(said.contains("not in UTF-8"), "{said}");
 }
