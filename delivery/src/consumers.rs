@@ -212,8 +212,8 @@ impl RingThread {
             Handover::Resumed => readers.send_all(&condition.storage_continues(), deliveries),
             Handover::Failed(reason) => self.fail(text_code::RECORD, reason),
             // A failed stream has told which record it was.
-            Handover::Bad { epoch, turn, reason, replaced } if condition.failure().is_none() => {
-                if let Some(words) = condition.skipped.bad(epoch, turn, &reason, replaced) {
+            Handover::Bad { epoch, turn, reason, place } if condition.failure().is_none() => {
+                if let Some(words) = condition.skipped.bad(epoch, turn, &reason, place) {
                     tracing::warn!(target: crate::TOLD, stream = readers.stream(), "{words}");
                     readers.send_all(&condition::notice(&words), deliveries);
                 }

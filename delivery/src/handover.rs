@@ -75,9 +75,21 @@ pub enum Handover {
         turn: Turn,
         /// Which record, its file, and why.
         reason: String,
-        /// Its place shows a copy of another picture, with the mask False. Otherwise the next record takes its place.
-        replaced: bool,
+        /// What its place shows.
+        place: BadPlace,
     },
+}
+
+/// What the place of a bad record shows (semantics rule 7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BadPlace {
+    /// The next record.
+    #[default]
+    Next,
+    /// A copy of another picture, with the mask False.
+    Copy,
+    /// A copy, or the next record where its batch has no good one.
+    CopyOrNext,
 }
 
 /// What the batch stage waits for before it can make a batch of the current epoch.

@@ -33,7 +33,7 @@ pub const TOLD: &str = "forebay::told";
 pub use admission::{AttachRequest, ledger_code};
 pub use consumers::{Asked, Counters, NoCall, RingStatus};
 pub use delivery::{Delivery, DeliveryEnds, DeliveryError, DeliveryTerms, Inlet, RingStart};
-pub use handover::{FinishedBatch, Handover, StageWait};
+pub use handover::{BadPlace, FinishedBatch, Handover, StageWait};
 pub use later::{EpochPosition, LaterBatches, Way, Youngest};
 pub use ledger_client::{LeasePermit, LedgerClient, LedgerCounts, LedgerUpdates, OpenedLedger};
 pub use outcomes::{BatchReceipts, DeliveryOutcome, OutcomeSender, SettledEpoch};

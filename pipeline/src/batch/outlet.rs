@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use forebay_delivery::{DeliveryOutcome, Handover, OutcomeSender, SettledEpoch};
+use forebay_delivery::{BadPlace, DeliveryOutcome, Handover, OutcomeSender, SettledEpoch};
 use forebay_proto::v1::{Cause, LeasedRange, Range, ReturnedRange};
 
 use crate::batch::returned_steps::ReturnedSteps;
@@ -13,8 +13,8 @@ use crate::record::{BadRecord, LeasePart, Position};
 pub(crate) struct Outlet {
     /// Name of the stream, for messages.
     pub(super) stream: String,
-    /// The places of bad records show copies of other pictures.
-    replaces: bool,
+    /// What the places of bad records show.
+    bad_place: BadPlace,
     /// Where batches go.
     output: Box<dyn Fn(Handover) + Send>,
     /// What became of records without a trainer.
@@ -38,12 +38,12 @@ impl Outlet {
         outcomes: OutcomeSender,
         step: Option<u64>,
     ) -> Self {
-        Self { stream, replaces: false, output, outcomes, returned_steps: ReturnedSteps::new(step) }
+        Self { stream, bad_place: BadPlace::default(), output, outcomes, returned_steps: ReturnedSteps::new(step) }
     }
 
-    /// With copies of other pictures in the places of bad records, or without.
-    pub(crate) fn replacing(self, replaces: bool) -> Self {
-        Self { replaces, ..self }
+    /// With this in the places of bad records.
+    pub(crate) fn with_bad_place(self, bad_place: BadPlace) -> Self {
+        Self { bad_place, ..self }
     }
 
     /// Hands something over to the ring's thread.
@@ -69,8 +69,8 @@ impl Outlet {
     /// Tells the ring alone of a bad record. If places never shift, the ledger hears of it with its batch's receipts.
     pub(super) fn tell_ring_of(&self, bad: &BadRecord) {
         let Position { epoch, .. } = bad.position;
-        let (turn, reason, replaced) = (bad.position.turn(), bad.to_string(), self.replaces);
-        self.hand_over(Handover::Bad { epoch, turn, reason, replaced });
+        let (turn, reason, place) = (bad.position.turn(), bad.to_string(), self.bad_place);
+        self.hand_over(Handover::Bad { epoch, turn, reason, place });
     }
 
     /// Tells the ledger that this daemon has no batch of an epoch in the making, and which positions fill no batch.

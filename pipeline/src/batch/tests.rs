@@ -177,7 +177,7 @@ impl Setup {
             },
             progress: progress.subscribe(),
             outlet: Outlet::new("test".into(), hears(outbox), outcomes, plan.positions_of_step())
-                .replacing(rules.replaces()),
+                .with_bad_place(rules.bad_place()),
         };
         let (stop, stopped) = channel::bounded(0);
         let stage = BatchStage::new(parts, Batcher::new(rules).numbered_from(100));

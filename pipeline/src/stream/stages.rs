@@ -321,7 +321,7 @@ impl Stages {
             },
             progress: ledger.updates().progress(),
             outlet: Outlet::new(self.identity.to_string(), output, delivery.outcomes(), step)
-                .replacing(rules.replaces()),
+                .with_bad_place(rules.bad_place()),
         };
         let (stop, stopped) = channel::bounded(0);
         let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(Arc::clone(dataset.plan()));

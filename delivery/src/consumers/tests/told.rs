@@ -3,6 +3,7 @@
 use forebay_proto::Turn;
 
 use super::*;
+use crate::handover::BadPlace;
 
 fn progress(floor: u64) -> InboxMessage {
     InboxMessage::Progress(Progress { floor, drained: floor, generation: 0, failed: false })
@@ -10,7 +11,7 @@ fn progress(floor: u64) -> InboxMessage {
 
 fn bad(scene: &Scene, epoch: u64, record: u64) {
     let (turn, reason) = (Turn::first(record), format!("record {record} (x.jpg): it is empty"));
-    scene.outbox.post(InboxMessage::Batch(Handover::Bad { epoch, turn, reason, replaced: false }));
+    scene.outbox.post(InboxMessage::Batch(Handover::Bad { epoch, turn, reason, place: BadPlace::Next }));
 }
 
 /// The next words for the user, or the end of an epoch.

@@ -1,5 +1,6 @@
 //! What the batches of a stream follow.
 
+use forebay_delivery::BadPlace;
 use forebay_plan::LastBatchPolicy;
 
 use crate::batch::draft::Fill;
@@ -19,9 +20,13 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Whether the place of a bad record shows a copy of another picture. Otherwise the next record takes the place.
-    pub(crate) fn replaces(&self) -> bool {
-        self.is_fixed() || self.on_error == OnError::Replace
+    /// What the place of a bad record shows.
+    pub(crate) fn bad_place(&self) -> BadPlace {
+        match (self.is_fixed(), self.on_error) {
+            (true, _) => BadPlace::Copy,
+            (false, OnError::Replace) => BadPlace::CopyOrNext,
+            (false, OnError::Fail | OnError::Skip) => BadPlace::Next,
+        }
     }
 
     /// Whether each position has its batch and place, so that none ever moves up.
