@@ -44,12 +44,13 @@ pub struct NotFollowed {
 /// # Errors
 /// One cannot.
 pub(crate) fn can_follow(schema: &Schema, recipe: &Recipe) -> Result<(), NotFollowed> {
-    let moves = |role: Role| role.follows() || role == Role::Mask;
-    let column = schema.fields().iter().find(|field| moves(field.role)).map(|field| field.name.clone());
-    match (recipe.unfollowed(), column) {
-        (Some((place, transform)), Some(column)) => Err(NotFollowed { column, place, transform }),
-        _ => Ok(()),
-    }
+    let refused = schema.fields().iter().find_map(|field| {
+        let is_mask = field.role == Role::Mask;
+        let moves = is_mask || field.role.follows();
+        let (place, transform) = recipe.unfollowed(is_mask).filter(|_| moves)?;
+        Some(NotFollowed { column: field.name.clone(), place, transform })
+    });
+    refused.map_or(Ok(()), Err)
 }
 
 /// The maps of a batch's pictures, with memory that is used again for each batch.

@@ -107,21 +107,34 @@ impl StepColumns {
     }
 
     /// What a function has returned beside its picture, of which it got these values, on top of what functions before it have
-    /// returned. Nothing if that is nothing.
+    /// returned. Nothing if that is nothing. `resizes` says whether it gives pictures of another size: then it returns all places.
     ///
     /// # Errors
-    /// It is not of the columns' types, a record has no room for it, or it does not fit to other columns of its objects.
+    /// It is not of the columns' types, a record has no room for it, it does not fit to other columns of its objects, or it lacks
+    /// places.
     pub(crate) fn returned(
         &self,
         answer: &[u8],
         got: &[ValueBuf],
         before: Option<&Returned>,
+        resizes: bool,
     ) -> Result<Option<Box<Returned>>, String> {
-        if answer.is_empty() {
+        let garbage = || "what it returned beside the picture has arrived damaged".to_owned();
+        let none = Ok(Json::Null);
+        let answer: Json =
+            if answer.is_empty() { none } else { serde_json::from_slice(answer) }.map_err(|_| garbage())?;
+        if let Some(lacking) =
+            self.places(got).find(|number| resizes && answer["columns"].get(number.to_string()).is_none())
+        {
+            return Err(format!(
+                "its output has a size of its own, so it must return the column \"{}\" too, whose numbers are places in the picture. \
+                 Or leave this column out of the stream with `columns`",
+                self.schema.fields()[lacking].name
+            ));
+        }
+        if answer.is_null() {
             return Ok(before.cloned().map(Box::new));
         }
-        let garbage = || "what it returned beside the picture has arrived damaged".to_owned();
-        let answer: Json = serde_json::from_slice(answer).map_err(|_| garbage())?;
         let mut made = before.cloned().unwrap_or_default();
         made.values.resize(self.schema.len(), None);
         made.label = answer.get("label").and_then(Json::as_i64).or(made.label);
@@ -146,6 +159,13 @@ impl StepColumns {
             self.keep_objects(&mut made, got)?;
         }
         Ok(Some(Box::new(made)))
+    }
+
+    /// The columns whose numbers are places in the picture, of which these values have some.
+    fn places(&self, values: &[ValueBuf]) -> impl Iterator<Item = usize> {
+        let has = |(field, value): (&Field, &ValueBuf)| field.role.follows() && !value.value().bytes().is_empty();
+        let has: Vec<bool> = self.schema.fields().iter().zip(values).map(has).collect();
+        (0..has.len()).filter(move |&number| has[number])
     }
 
     /// From now on, all columns with objects or places are what the function has returned, or what it got.

@@ -162,11 +162,16 @@ fn a_function_needs_one_size_and_has_its_place_in_the_list_itself() {
 }
 
 #[test]
-fn targets_follow_a_function_that_keeps_the_size_alone() {
-    let unfollowed =
-        |python: Value| recipe(json!([{ "center_crop": { "size": 8 } }, { "python": python }])).unwrap().unfollowed();
-    assert_eq!(unfollowed(json!({ "function": "a:b" })), None);
-    assert_eq!(unfollowed(json!({ "function": "a:b", "output": 8 })), Some((1, "python")));
+fn masks_follow_a_function_that_keeps_the_size_alone() {
+    let unfollowed = |python: Value, masks| {
+        let inside = json!({ "random_apply": { "transforms": [{ "python": python }] } });
+        recipe(json!([{ "center_crop": { "size": 8 } }, inside, { "center_crop": { "size": 8 } }]))
+            .unwrap()
+            .unfollowed(masks)
+    };
+    let (same, other) = (json!({ "function": "a:b" }), json!({ "function": "a:b", "output": 8 }));
+    assert_eq!((unfollowed(same.clone(), false), unfollowed(same, true)), (None, None));
+    assert_eq!((unfollowed(other.clone(), false), unfollowed(other, true)), (None, Some((1, "random_apply"))));
 }
 
 #[test]

@@ -95,6 +95,34 @@ def test_rule_59_boxes_that_a_function_moves_follow_what_is_behind_it(annotated,
     assert of_boxes(annotated, own, seed=4, python_workers=workers) == expected
 
 
+ENLARGE = """
+import numpy as np
+
+def enlarge(picture, sample):
+    return np.repeat(np.repeat(picture, 2, axis=0), 3, axis=1), {"boxes": sample.targets["boxes"] * [3, 2, 3, 2]}
+
+def forgets(picture, sample):
+    return np.repeat(np.repeat(picture, 2, axis=0), 3, axis=1)
+"""
+
+
+def test_rule_59_a_function_that_gives_another_size_returns_the_boxes_there(annotated, module):
+    name = module(ENLARGE)
+    before, behind = transforms.CenterCrop(6), [transforms.RandomCrop((9, 11)), transforms.RandomHorizontalFlip()]
+    resize = transforms.Resize((12, 18), interpolation="nearest")
+    own = transforms.Python(f"{name}:enlarge", output=(12, 18))
+    expected = of_boxes(annotated, [before, resize, *behind], seed=4)
+    assert sum(len(columns["boxes"]) for _, columns in expected.values()) > 1
+    assert of_boxes(annotated, [before, own, *behind], seed=4) == expected
+    forgets = [before, transforms.Python(f"{name}:forgets", output=(12, 18))]
+    words = 'must return the column "boxes" too'
+    with (
+        forebay.Loader(annotated, batch_size=5, transform=forgets) as loader,
+        pytest.raises(forebay.RecordError, match=words),
+    ):
+        loader.next()
+
+
 def test_rule_59_a_function_gets_all_columns_of_the_stream_and_objects_that_it_drops_are_gone(annotated, module):
     name = module(MIRROR)
     whole = of_boxes(annotated, [transforms.CenterCrop(8)])

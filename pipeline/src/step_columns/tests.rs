@@ -62,11 +62,11 @@ fn rule_59_a_function_gets_columns_where_its_picture_is_and_what_it_sends_back_u
     let sent = columns.sent(&got);
     assert_eq!(sent[2], json!(["74776f"]));
     let answer = json!({ "label": 7, "columns": { "0": sent[0], "1": sent[1], "2": sent[2] } }).to_string();
-    let returned = columns.returned(answer.as_bytes(), &got, None).unwrap().unwrap();
+    let returned = columns.returned(answer.as_bytes(), &got, None, false).unwrap().unwrap();
     assert_eq!(returned.label, Some(7));
     assert!(returned.each().flatten().eq(got.iter().map(ValueBuf::value)), "{returned:?}");
-    assert_eq!(columns.returned(b"", &got, Some(&returned)).unwrap().unwrap(), returned);
-    assert_eq!(columns.returned(b"", &got, None), Ok(None));
+    assert_eq!(columns.returned(b"", &got, Some(&returned), false).unwrap().unwrap(), returned);
+    assert_eq!(columns.returned(b"", &got, None, false), Ok(None));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn rule_59_what_a_function_returns_follows_the_transforms_behind_it_with_all_col
     let got = got(&columns);
     let one = |corners: &[f32]| hex(bytes_of(corners).as_slice());
     let answer = json!({ "columns": { "0": [one(&[0.0, 0.0, 1.0, 1.0, 3.0, 2.0, 8.0, 8.0])] } }).to_string();
-    let mut returned = columns.returned(answer.as_bytes(), &got, None).unwrap().unwrap();
+    let mut returned = columns.returned(answer.as_bytes(), &got, None, false).unwrap().unwrap();
     assert!(returned.values[1].is_some() && returned.values[2].is_none(), "polygons are of the same objects");
     columns.carry(&mut returned, (8, 8), lists.list(0).split.part(1, None), DRAW);
     // The middle is cut out: the first box is not shown any more, and its polygon goes with it.
@@ -91,7 +91,7 @@ fn bytes_of(numbers: &[f32]) -> Vec<u8> {
 fn rule_59_values_that_are_none_or_too_many_or_do_not_fit_to_their_objects_are_refused() {
     let (columns, _) = columns(list());
     let got = got(&columns);
-    let refused = |answer: &str| columns.returned(answer.as_bytes(), &got, None).unwrap_err();
+    let refused = |answer: &str| columns.returned(answer.as_bytes(), &got, None, false).unwrap_err();
     for damaged in [
         "no JSON".to_owned(),
         json!({ "columns": { "3": ["00"] } }).to_string(),
@@ -115,7 +115,7 @@ fn rule_59_values_that_are_none_or_too_many_or_do_not_fit_to_their_objects_are_r
     let unfit = refused(&json!({ "columns": { "0": [hex(&[0; 16])] } }).to_string());
     assert!(unfit.contains("\"boxes\" and \"polygons\" are of the same objects, but have 1 and 2"), "{unfit}");
     let null = json!({ "columns": { "0": null, "1": null, "2": null } }).to_string();
-    let null = columns.returned(null.as_bytes(), &got, None).unwrap().unwrap();
+    let null = columns.returned(null.as_bytes(), &got, None, false).unwrap().unwrap();
     assert!(null.values.iter().flatten().all(|value| value.value().is_null()));
 }
 
@@ -124,4 +124,25 @@ fn a_text_of_digits_is_the_bytes_that_it_was_made_of() {
     let all: Vec<u8> = (0..=255).collect();
     assert_eq!(unhex(&hex(&all)), Some(all));
     assert_eq!((unhex("0"), unhex("é"), unhex("0x"), unhex("")), (None, None, None, Some(Vec::new())));
+}
+
+#[test]
+fn rule_59_a_function_with_a_size_of_its_own_returns_all_places() {
+    let (columns, _) = columns(list());
+    let got = got(&columns);
+    let sent = columns.sent(&got);
+    let lacks = |answer: &str| columns.returned(answer.as_bytes(), &got, None, true).unwrap_err();
+    for answer in [String::new(), json!({ "label": 3 }).to_string(), json!({ "columns": { "1": sent[1] } }).to_string()]
+    {
+        assert!(lacks(&answer).contains("it must return the column \"boxes\" too"), "{answer}");
+    }
+    let boxes = json!({ "columns": { "0": sent[0] } }).to_string();
+    assert!(lacks(&boxes).contains("\"polygons\""));
+    // Not even those of a function before it will do.
+    let both = json!({ "columns": { "0": sent[0], "1": sent[1] } }).to_string();
+    let before = columns.returned(both.as_bytes(), &got, None, true).unwrap();
+    assert!(columns.returned(b"", &got, before.as_deref(), true).is_err());
+    // A record without objects has no places.
+    let none = columns.at(0, &Origin::plain((8, 12)), (0, Draw { record: 0, ..DRAW }));
+    assert_eq!(columns.returned(b"", &none, None, true), Ok(None));
 }

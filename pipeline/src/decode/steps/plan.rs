@@ -138,7 +138,8 @@ impl StepPlan {
         read(spare)?;
         // Columns are those of `images`.
         if list.view.is_none() {
-            match self.columns.returned(beside, &stepping.values, stepping.returned.as_deref()) {
+            let resizes = step.python.output.is_some();
+            match self.columns.returned(beside, &stepping.values, stepping.returned.as_deref(), resizes) {
                 Ok(returned) => stepping.returned = returned,
                 Err(words) => return Ok(CallAnswer::Wrong(words)),
             }
