@@ -7,16 +7,13 @@ use forebay_printable::printable;
 use forebay_sources::{Labels, LineProblem, Options, SourceError};
 
 use super::PATTERN;
-use super::row::{Compound, Row};
+use super::row::{Compound, NamedColumn, Row};
 use crate::label_column::is_written_list;
 
 const PATH_NAMES: [&str; 7] = ["path", "file", "filename", "file_name", "filepath", "image", "image_path"];
 const LABEL_NAMES: [&str; 5] = ["label", "class", "labels", "target", "class_name"];
 /// Columns that an error names.
 const NAMED: usize = 20;
-
-/// A column of the table: its place and its name.
-pub(super) type NamedColumn = (usize, String);
 
 /// Which column is what.
 #[derive(Debug)]

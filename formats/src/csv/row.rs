@@ -5,7 +5,8 @@ use forebay_printable::printable;
 use forebay_sources::LineProblem;
 use serde_json::Value;
 
-use super::places::NamedColumn;
+/// A column of the table: its place and its name.
+pub(super) type NamedColumn = (usize, String);
 
 /// The cells of a row.
 #[derive(Debug, Default)]

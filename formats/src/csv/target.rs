@@ -7,8 +7,7 @@ use forebay_columns::{Column, ColumnType, ElementType};
 use forebay_printable::printable;
 use forebay_sources::LineProblem;
 
-use super::places::NamedColumn;
-use super::row::{Compound, List, Row};
+use super::row::{Compound, List, NamedColumn, Row};
 use crate::label_column::is_written_list;
 use crate::numbers::single;
 use crate::paths::Paths;

@@ -7,8 +7,8 @@ use forebay_sources::{LineProblem, Options, SourceError};
 
 use super::SPLIT;
 use super::boxes;
-use super::places::{NamedColumn, Places};
-use super::row::Row;
+use super::places::Places;
+use super::row::{NamedColumn, Row};
 use super::target::{CellType, Target};
 use crate::faults::Faults;
 use crate::roles::BoxFormat;

@@ -189,8 +189,9 @@ impl Server {
     fn hear(&mut self) {
         let mut buffer = vec![0; PACKET_LEN];
         for place in (0..self.trainers.len()).rev() {
-            loop {
-                match self.trainers[place].socket.recv(&mut buffer).unwrap() {
+            // A trainer that was refused is gone.
+            while let Some(trainer) = self.trainers.get(place) {
+                match trainer.socket.recv(&mut buffer).unwrap() {
                     Received::Packet { len, fds } => self.take(place, Message::parse(&buffer[..len], fds).unwrap()),
                     Received::WouldBlock => break,
                     Received::Closed => {

@@ -199,7 +199,7 @@ fn rule_14_views_in_every_slot_are_an_error_that_names_the_cure() {
     let first = batch(next(&mut session));
     let second = batch(next(&mut session));
     let error = next(&mut session).unwrap_err();
-    assert!(matches!(error, NextError::SlotsHeld { granted: 2 }) && error.to_string().contains("batch.copy()"));
+    assert!(matches!(error, NextError::SlotsHeld { granted: 2 }) && error.to_string().contains("Options::credits"));
     assert_eq!(first.records()[0], 0, "the views are still good");
     drop(first);
     assert_eq!(batch(next(&mut session)).records()[0], 8, "the wait goes on as if nothing had been");
