@@ -219,8 +219,15 @@ def test_rule_59_a_breakpoint_in_a_function_is_one_of_the_script(jpegs, tmp_path
     assert f"records {[list(range(12))]}" in told.stdout, told
 
 
-def test_rule_59_only_a_loader_of_its_own_daemon_calls_functions_itself(jpegs, service):
-    table = [{"center_crop": {"size": 8}}, {"python": {"function": "a:b"}}]
-    daemon = service(jpegs, batch_size=4, transform=table, python_workers=0)
-    with pytest.raises(forebay.SettingsError, match="python_workers is 0, which only a Loader of its own daemon"):
-        forebay.Loader("stream:train", socket=daemon.socket)
+def test_rule_59_only_a_loader_of_its_own_daemon_calls_functions_itself(binary, jpegs, tmp_path):
+    sockets, config = tmp_path / "sockets", tmp_path / "forebay.toml"
+    sockets.mkdir(mode=0o700)
+    config.write_text(
+        f'[control]\ndir = "{sockets}"\n[coordinator]\npath = "{tmp_path / "state"}"\n'
+        f'[streams.train]\nsource = "{jpegs}"\nbatch_size = 4\n'
+        'transform = [{ center_crop = { size = 8 } }, { python = { function = "a:b" } }]\npython_workers = 0\n'
+    )
+    # Its only stream cannot be opened, so it ends.
+    served = subprocess.run([binary, "serve", "--config", config], capture_output=True, text=True, check=False)
+    assert served.returncode == 1
+    assert "python_workers is 0, which only a Loader of its own daemon may have" in served.stderr
