@@ -80,8 +80,8 @@ pub enum NotToBeHad {
     Start(LaneError),
 }
 
-/// Takes every GPU into use that can be, until what is returned is dropped. nvJPEG keeps what it has started in a GPU's context,
-/// and a context that nobody uses is destroyed under it: who starts lanes more than once holds the GPUs meanwhile.
+/// Takes every GPU into use that can be, until what is returned is dropped. nvJPEG keeps what it has started in a GPU's context, and
+/// the driver destroys a context that has no user. A program that starts lanes more than once needs this between them.
 pub fn hold(places: &Places) -> Vec<Arc<Context>> {
     let Ok(driver) = Driver::open(places.driver.as_deref()) else { return Vec::new() };
     let devices = driver.devices().into_iter().flatten();

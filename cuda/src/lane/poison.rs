@@ -68,7 +68,7 @@ impl Poison {
     /// Whether nothing was written to the last pixels of a picture that was looked at.
     pub(super) fn is_left(&self, number: usize, surface: &Surface) -> bool {
         let seen = &self.seen[number * LOOKED_AT..][..last(surface).len()];
-        // The pattern begins anew at each of these words, since planes and rows are aligned.
+        // Planes and rows are aligned, so each of these words is the whole pattern.
         let (words, rest) = seen.as_chunks();
         if words.is_empty() { *rest == PATTERN[..rest.len()] } else { words.contains(&PATTERN) }
     }

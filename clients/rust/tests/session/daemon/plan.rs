@@ -16,7 +16,7 @@ pub(crate) struct Plan {
     /// Whether a trainer may end an epoch, because there is no other one.
     pub(crate) alone: bool,
     pub(crate) answers: bool,
-    /// Where it says that the ring's pixels stand.
+    /// Where it says that the ring's pixels are.
     pub(crate) pixels: Pixels,
     /// Sizes that the pictures of batches have in turn, if they are not all of the ring's.
     pub(crate) sizes: Vec<(u16, u16)>,
