@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use forebay_children::ChildCounts;
 use forebay_pipeline::threads;
 use parking_lot::{Condvar, Mutex};
 use tracing::{Level, Metadata};
@@ -23,7 +24,8 @@ pub(super) struct LogLines {
     patience: Duration,
 }
 
-/// Waits until the lines are written when it is dropped, but not for long.
+/// When it is dropped, it waits until the last lines are written, those of children that have ended among them, but not for long.
+/// Lines that come later are not written, so the error that the process ends with stands last.
 #[derive(Debug)]
 #[must_use]
 pub struct LogFlush {
@@ -58,6 +60,8 @@ struct WaitingLines {
     lost: u64,
     /// A caller has waited in vain, and no line was written since.
     is_stuck: bool,
+    /// The process ends, and takes no more lines.
+    is_closed: bool,
 }
 
 impl LogLines {
@@ -90,6 +94,9 @@ impl LogLines {
 
     fn add(&self, line: &[u8]) {
         let mut waiting = self.shared.waiting.lock();
+        if waiting.is_closed {
+            return;
+        }
         if waiting.bytes + line.len() > MOST_WAITING {
             waiting.lost += 1;
             return;
@@ -148,7 +155,9 @@ impl SharedLines {
 
 impl Drop for LogFlush {
     fn drop(&mut self) {
+        let _counts = ChildCounts::settled(self.lines.patience);
         self.lines.wait();
+        self.lines.shared.waiting.lock().is_closed = true;
     }
 }
 
@@ -267,6 +276,18 @@ mod tests {
         (0..=added).for_each(|_| ends.outcomes.send(Ok(())).unwrap());
         let lines: Vec<String> = ends.written.iter().take(usize::try_from(added).unwrap() + 1).collect();
         assert_eq!((&*lines[0], &*lines[1]), ("first\n", &*note(lost)));
+    }
+
+    #[test]
+    fn what_comes_after_the_flush_at_the_end_is_not_written() {
+        let (log, ends) = scene(LONG);
+        (0..2).for_each(|_| ends.outcomes.send(Ok(())).unwrap());
+        let flush = log.flush_at_end();
+        log.add(b"the last line\n");
+        drop(flush);
+        LineWriter { lines: &log, is_error: true }.write_all(b"a thread that still runs\n").unwrap();
+        assert_eq!(ends.written.try_iter().collect::<Vec<_>>(), ["the last line\n"]);
+        assert!(log.shared.waiting.lock().lines.is_empty());
     }
 
     #[test]
