@@ -25,7 +25,7 @@ install-c: deps ## Build the library for C in release, and install it: make inst
 dist: deps ## Build what a release has into dist/, with SHA256SUMS: wheels, Debian packages, site, and as root images
 	scripts/dist.sh
 
-release-check: deps ## Say what is missing for a release of this commit; BUILDS=1 also builds the wheels twice, which takes an hour
+release-check: deps ## Say what is missing for a release of this commit; BUILDS=1 also builds the wheels again, and compares them with those of dist/
 	@.venv/bin/python scripts/release.py $(if $(BUILDS),--builds)
 
 demo: build ## Train on generated pictures, with a summary and demo-preview.png

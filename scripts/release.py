@@ -1,6 +1,6 @@
 """Says what is missing for a release of this commit: `make release-check`. RELEASE.md has the steps in order.
 
-Usage: release.py [--builds]      (--builds: also builds the wheels twice, in two folders, and compares their SHA-256)
+Usage: release.py [--builds]      (--builds: also builds the wheels again, in another folder, and compares SHA-256)
 
 Each mistake is one line, and the exit status tells whether there is any.
 """
@@ -109,30 +109,36 @@ def sums(root: Path) -> Iterator[str]:
 
 
 def builds(root: Path) -> Iterator[str]:
-    """Where two builds of HEAD's wheels, in two folders, are not equal."""
-    made = []
+    """Where the wheels of dist/ are not what HEAD gives in another folder."""
     with tempfile.TemporaryDirectory(dir=root / "target") as scratch:
-        for name in ("first", "the-second"):
-            folder = Path(scratch, name)
-            subprocess.run(["git", "clone", "-q", root, folder], check=True)
-            # Tools are shared. What is built is not.
-            (folder / "target").mkdir()
-            (folder / "target" / "release-tools").symlink_to(root / "target" / "release-tools")
-            (folder / "out").mkdir()
-            subprocess.run(["scripts/manylinux.sh", "dist", "out"], cwd=folder, check=True, stdout=sys.stderr)
-            made.append({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("out/*.whl")})
-            subprocess.run(["rm", "-rf", folder], check=True)
-    first, second = made
-    print(json.dumps(first, indent=1))
-    for name in sorted(first.keys() | second.keys()):
-        if first.get(name) != second.get(name):
-            yield f"two builds of {name} differ: {first.get(name)}, {second.get(name)}"
+        folder = Path(scratch, "another-folder")
+        subprocess.run(["git", "clone", "-q", root, folder], check=True)
+        # Tools are shared. What is built is not.
+        (folder / "target").mkdir()
+        (folder / "target" / "release-tools").symlink_to(root / "target" / "release-tools")
+        (folder / "out").mkdir()
+        subprocess.run(["scripts/manylinux.sh", "dist", "out"], cwd=folder, check=True, stdout=sys.stderr)
+        again = checksums(folder / "out")
+    print(json.dumps(again, indent=1))
+    yield from differing(checksums(root / "dist"), again)
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    """SHA-256 of the wheels of a folder, by name."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("*.whl")}
+
+
+def differing(made: dict[str, str], again: dict[str, str]) -> Iterator[str]:
+    """The wheels that two builds do not have in common."""
+    for name in sorted(made.keys() | again.keys()):
+        if made.get(name) != again.get(name):
+            yield f"dist/{name} is not what another build gives: {made.get(name)}, {again.get(name)}"
 
 
 def main() -> int:
     """Prints what is missing."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--builds", action="store_true", help="also build the wheels twice, and compare them")
+    parser.add_argument("--builds", action="store_true", help="also build the wheels again, and compare them with those of dist/")
     asked = parser.parse_args()
     checks = [versions, changelog, compat, commit, sums] + ([builds] if asked.builds else [])
     missing = [line for check in checks for line in check(ROOT)]

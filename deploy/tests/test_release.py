@@ -124,3 +124,10 @@ def test_actionlint_finds_nothing_in_the_workflows_and_something_in_a_wrong_one(
     refused = subprocess.run([actionlint, wrong], capture_output=True, text=True)
     assert refused.returncode == 1
     assert "tries" in refused.stdout
+
+
+def test_a_wheel_that_another_build_does_not_give_is_named():
+    made = {"a.whl": "1", "b.whl": "2", "c.whl": "3"}
+    assert list(release.differing(made, dict(made))) == []
+    said = list(release.differing(made, {"a.whl": "1", "b.whl": "4", "d.whl": "5"}))
+    assert [line.split(" is ")[0] for line in said] == ["dist/b.whl", "dist/c.whl", "dist/d.whl"]
