@@ -1,5 +1,5 @@
 //! How the reports of commands are printed as JSON. A report is a struct: the command's text is made from its fields, and serde
-//! makes the JSON from the same ones. docs/operating.md describes them. They keep their names and meanings, and new fields may be
+//! makes the JSON from the same ones. docs/json.md describes them. They keep their names and meanings, and new fields may be
 //! added.
 
 use std::collections::BTreeMap;
