@@ -138,7 +138,9 @@ def differing(made: dict[str, str], again: dict[str, str]) -> Iterator[str]:
 def main() -> int:
     """Prints what is missing."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--builds", action="store_true", help="also build the wheels again, and compare them with those of dist/")
+    parser.add_argument(
+        "--builds", action="store_true", help="also build the wheels, and compare them with those of dist/"
+    )
     asked = parser.parse_args()
     checks = [versions, changelog, compat, commit, sums] + ([builds] if asked.builds else [])
     missing = [line for check in checks for line in check(ROOT)]

@@ -11,7 +11,7 @@ from compat.surface import fields
 
 pytestmark = pytest.mark.daemon
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "json.md").read_text()
-SECTIONS = {heading: text for heading, text in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)}
+SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
 
 
 def missing(section, printed):
