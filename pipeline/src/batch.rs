@@ -31,12 +31,12 @@ use forebay_ring::Claim;
 use forebay_sources::Locator;
 
 use crate::decode::Done;
-use crate::decode::mixing::MixedBatch;
 use crate::place::At;
 use crate::prefetch::readahead::TakenRead;
 use crate::prefetch::{Buffer, Read};
 use crate::reason::Reason;
 use crate::record::{BadRecord, EpochTurn, Position};
+use crate::worked_batch::WorkedBatch;
 use batcher::{Action, Batcher};
 use form::Form;
 use last_leases::LastLeases;
@@ -71,7 +71,7 @@ impl BatchStage {
     /// the next batch.
     pub(crate) fn run(mut self, stop: &channel::Receiver<()>) -> u64 {
         let (mut looked, mut done) = (Instant::now(), Vec::new());
-        let mixed = self.parts.finish.mixed();
+        let worked = self.parts.finish.worked();
         loop {
             self.parts.decoding.take(&mut done);
             done.drain(..).for_each(|done| self.outcome(done));
@@ -85,7 +85,7 @@ impl BatchStage {
                     Ok(slot) => self.parts.slots.keep(slot),
                     Err(channel::RecvError) => break,
                 },
-                recv(mixed) -> batch => if let Ok(batch) = batch { self.mixed(batch) },
+                recv(worked) -> batch => if let Ok(batch) = batch { self.worked(batch) },
                 recv(self.parts.prefetch.ready()) -> token => if token.is_err() { break },
                 recv(stop) -> _ => break,
                 default(LOOK) => {}
@@ -297,8 +297,8 @@ impl BatchStage {
         }
     }
 
-    /// Hands on mixed batches, in the order of their numbers.
-    fn mixed(&mut self, done: MixedBatch) {
+    /// Hands on batches that others have worked on, in the order of their numbers.
+    fn worked(&mut self, done: WorkedBatch) {
         self.failed |= !self.parts.finish.hand_on(done, &self.parts.outlet);
     }
 
@@ -331,8 +331,8 @@ impl BatchStage {
             return true;
         }
         let drafts = self.batcher.youngest_after(position.epoch);
-        let is_mixing = self.parts.finish.is_mixing();
-        match (self.parts.slots.way(position.epoch, drafts, is_mixing), drafts) {
+        let is_busy = self.parts.finish.is_busy();
+        match (self.parts.slots.way(position.epoch, drafts, is_busy), drafts) {
             (Way::Withdraw, Some(batch)) => self.withdraw(batch),
             // Behind every batch that was handed on: the ring knows them when it hears this.
             (Way::Ask, _) => self.parts.outlet.hand_over(Handover::NeedsSlot { epoch: position.epoch }),
@@ -367,7 +367,7 @@ impl BatchStage {
         let current = self.parts.progress.borrow().floor;
         let wait = match () {
             () if self.parts.slots.lacks_one() => StageWait::Slot,
-            () if self.batcher.is_busy_with(current) || self.parts.finish.is_mixing() => StageWait::Decoding,
+            () if self.batcher.is_busy_with(current) || self.parts.finish.is_busy() => StageWait::Decoding,
             () if prefetch.has(current) => StageWait::Reading,
             () => StageWait::Nothing,
         };
@@ -387,9 +387,9 @@ impl BatchStage {
                 break;
             }
         }
-        self.parts.finish.close(&self.parts.outlet);
+        let withdrawn = self.parts.finish.close(&self.parts.outlet);
         let made = self.batcher.close().into_iter().chain(self.unplaced).map(|position| position.part());
-        self.parts.outlet.close(made.chain(self.parts.prefetch.close()));
+        self.parts.outlet.close(made.chain(withdrawn).chain(self.parts.prefetch.close()));
         for slot in self.parts.slots.slots.close_all() {
             self.parts.outlet.hand_over(Handover::Unused(slot));
         }

@@ -9,7 +9,7 @@ use forebay_proto::Turn;
 use forebay_ring::{Claim, SlotMut};
 
 use crate::mosaic::Partners;
-use crate::record::{BadRecord, Position};
+use crate::record::{BadRecord, LeasePart, Position};
 use crate::returned::Returned;
 
 /// A settled batch, ready to be published.
@@ -68,6 +68,13 @@ pub(crate) struct MixedLabels {
     pub labels: Vec<i64>,
     /// The weight of the place's own label, 0 to 1.
     pub weights: Vec<f32>,
+}
+
+impl SettledBatch {
+    /// The positions that it answers for.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = LeasePart> + '_ {
+        self.metadata.claims.iter().map(|claim| (claim.lease, claim.start, claim.end()))
+    }
 }
 
 impl MetadataPlaces {

@@ -17,7 +17,9 @@ pub(crate) fn with_declared(targets: Targets, recipe: &Recipe) -> Result<Targets
     if let Some(python) = recipe.python().next().filter(|_| targets.schema().find(LABEL).is_some()) {
         return Err(StepError::Label { function: python.function.clone() });
     }
-    let mut columns = recipe.python().flat_map(|python| python.columns.iter().map(move |each| (python, each)));
+    let of_batches = recipe.batch_function().map(|function| &function.python);
+    let mut columns =
+        recipe.python().chain(of_batches).flat_map(|python| python.columns.iter().map(move |each| (python, each)));
     columns.try_fold(targets, |targets, (python, (name, declared))| {
         let column =
             |problem: String| StepError::Column { function: python.function.clone(), column: name.clone(), problem };

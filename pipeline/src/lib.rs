@@ -38,6 +38,7 @@ mod targets;
 mod thread_class;
 mod upload;
 mod watch;
+mod worked_batch;
 
 pub use box_column::NoBoxes;
 pub use byte_size::{ByteSize, NoSize};

@@ -8,13 +8,28 @@ use forebay_ring::SlotFrame;
 use crate::batch_metadata::{BatchMetadata, MixedLabels, SettledBatch};
 use crate::targets::TargetWriter;
 
+/// Writes a batch, as [`write`] does, and gives it as it is handed on.
+pub(crate) fn publish(
+    mut batch: SettledBatch,
+    mixed: Option<&MixedLabels>,
+    targets: &mut TargetWriter,
+) -> FinishedBatch {
+    write(&mut batch, mixed, targets);
+    finished(batch)
+}
+
 /// Writes the metadata and the further columns beside the pictures. If the stream mixes its pictures, `mixed` has what became
-/// of these. From here on the batch owns its claims.
-pub(crate) fn publish(batch: SettledBatch, mixed: Option<&MixedLabels>, targets: &mut TargetWriter) -> FinishedBatch {
-    let SettledBatch { metadata, mut slot, in_gpu } = batch;
+/// of these.
+pub(crate) fn write(batch: &mut SettledBatch, mixed: Option<&MixedLabels>, targets: &mut TargetWriter) {
+    let SettledBatch { metadata, slot, .. } = batch;
     let places = slot.geometry().batch();
-    write(&metadata, slot.frame());
-    targets.write(&metadata, mixed, places, slot.frame());
+    write_metadata(metadata, slot.frame());
+    targets.write(metadata, mixed, places, slot.frame());
+}
+
+/// A batch that is written. From here on it owns its claims.
+pub(crate) fn finished(batch: SettledBatch) -> FinishedBatch {
+    let SettledBatch { metadata, slot, in_gpu } = batch;
     let BatchMetadata { batch: seq, epoch, shown, valid, claims, bad, .. } = metadata;
     let bad = bad.into_iter().map(BadRecord::from).collect();
     let mut finished = FinishedBatch { slot, in_gpu, seq, epoch, shown, valid, claims, bad, time: 0 };
@@ -22,7 +37,7 @@ pub(crate) fn publish(batch: SettledBatch, mixed: Option<&MixedLabels>, targets:
     finished
 }
 
-fn write(metadata: &BatchMetadata, frame: &mut SlotFrame) {
+fn write_metadata(metadata: &BatchMetadata, frame: &mut SlotFrame) {
     fill(frame.labels(), &metadata.places.labels, -1);
     fill(frame.records(), &metadata.places.records, -1);
     fill(frame.mask(), &metadata.places.mask, 0);

@@ -74,7 +74,7 @@ pub struct Refused {
     pub mistakes: Vec<Mistake>,
     /// The recipe with the defaults of the keys that are wrong, if there can be one: what depends on it can be checked
     /// all the same, so that every mistake is reported at once.
-    pub otherwise: Option<Recipe>,
+    pub otherwise: Option<Box<Recipe>>,
 }
 
 /// Reads a recipe. `shuffle` decides what `size` means: [`Recipe::training`] with it, [`Recipe::evaluation`] without.
@@ -126,7 +126,7 @@ impl Reader<'_> {
     fn read(mut self, shuffle: bool) -> Result<Recipe, Refused> {
         match self.recipe(shuffle) {
             Some(recipe) if self.mistakes.is_empty() => Ok(recipe),
-            otherwise => Err(Refused { mistakes: self.mistakes, otherwise }),
+            otherwise => Err(Refused { mistakes: self.mistakes, otherwise: otherwise.map(Box::new) }),
         }
     }
 

@@ -24,6 +24,7 @@
 
 mod axis;
 mod background;
+mod batch_function;
 mod border;
 mod buffer;
 mod composition;
@@ -72,6 +73,7 @@ mod view;
 mod weights;
 
 pub use background::Background;
+pub use batch_function::BatchFunction;
 pub use border::{Border, PaddingMode};
 pub use composition::{Composition, Pass, Sums, fixed};
 pub use cpu::jpeg::choice::JpegChoice;
@@ -120,7 +122,7 @@ pub use transform::shape::Size;
 pub use transform::{
     CenterCrop, Crop, DeclaredColumn, ExpectSize, Lengths, Letterbox, Mosaic, Normalize, PARTNERS, Pad, PadBy, Padding,
     Python, RandomApply, RandomChoice, RandomCrop, RandomHorizontalFlip, RandomIouCrop, RandomOrder, RandomResizedCrop,
-    RandomRotation, RandomShortestSize, RandomVerticalFlip, RandomZoomOut, Resize, ScaleJitter, Transform,
+    RandomRotation, RandomShortestSize, RandomVerticalFlip, RandomZoomOut, Resize, ScaleJitter, Scope, Transform,
 };
 pub use transform_list::{Input, TransformList};
 pub use view::{MOST_VIEWS, View, ViewOrder, ViewPlaces};

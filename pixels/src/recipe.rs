@@ -1,5 +1,6 @@
 //! A recipe: a checked list of transforms with the form of its output. Its shape is fixed, or it cannot be made.
 
+use crate::batch_function::BatchFunction;
 use crate::draw::Draw;
 use crate::matching::Match;
 use crate::origin::Origin;
@@ -143,7 +144,12 @@ impl Recipe {
         Self { list, height, width }
     }
 
-    /// The functions in Python that it has, also inside other transforms, in their order.
+    /// The function in Python that is called with finished batches, if it has one.
+    pub fn batch_function(&self) -> Option<&BatchFunction> {
+        self.list.batch_function()
+    }
+
+    /// The functions of pictures in Python that it has, also inside other transforms, in their order.
     pub fn python(&self) -> impl Iterator<Item = &Python> {
         let mut found = Vec::new();
         self.list.each_python(&mut |python, _, _, _| found.push(python));

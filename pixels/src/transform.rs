@@ -53,7 +53,7 @@ pub use mosaic::{Mosaic, PARTNERS};
 pub use normalize::Normalize;
 pub use pad::Pad;
 pub use pad_by::{PadBy, Padding};
-pub use python::{DeclaredColumn, Python};
+pub use python::{DeclaredColumn, Python, Scope};
 pub use random_apply::RandomApply;
 pub use random_choice::RandomChoice;
 pub use random_crop::RandomCrop;

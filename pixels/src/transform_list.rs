@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::batch_function::BatchFunction;
 use crate::draw::Draw;
 use crate::finish::Values;
 use crate::matching::Match;
@@ -57,6 +58,8 @@ pub struct TransformList {
     values: Values,
     /// The boxes of the records, for transforms that draw by them.
     boxes: Option<Box<RecordBoxes>>,
+    /// The function in Python that is called with finished batches.
+    batch_function: Option<Box<BatchFunction>>,
     /// What it is, if it is a part between functions in Python.
     part: Option<Box<ListPart>>,
 }
@@ -87,6 +90,7 @@ impl TransformList {
         }
         // Two lists that do the same are equal, however their sizes were written.
         let mut transforms: Vec<_> = transforms.into_iter().map(Transform::squared).collect();
+        let batch_function = BatchFunction::take(&mut transforms)?;
         let mut shape = Shape::Open;
         let is_mosaic = matches!(transforms.first(), Some(Transform::Mosaic(_)));
         let (mut normalize, mut follows_python) = (None::<(usize, Normalize)>, false);
@@ -111,7 +115,7 @@ impl TransformList {
         }
         let values = Values::new(output, normalize.as_ref().map(|(_, normalize)| normalize));
         let (input, matched) = (Input::default(), Match::default());
-        Ok((Self { transforms, input, matched, output, values, boxes: None, part: None }, shape))
+        Ok((Self { transforms, input, matched, output, values, boxes: None, batch_function, part: None }, shape))
     }
 
     /// The same with another input.
@@ -210,12 +214,17 @@ impl TransformList {
         }
     }
 
-    /// The first function in Python that it has, if it has one. A part between functions has none that is called.
+    /// The first function of pictures in Python that it has, if it has one. A part between functions has none that is called.
     pub fn python(&self) -> Option<&Python> {
         self.transforms.iter().find_map(Transform::python).filter(|_| self.part.is_none())
     }
 
-    /// Calls `found` with each function in Python, with its leaf, the shape of its pictures, and whether nothing follows it.
+    /// The function that is called with finished batches, if it has one.
+    pub fn batch_function(&self) -> Option<&BatchFunction> {
+        self.batch_function.as_deref()
+    }
+
+    /// Calls `found` with each function of pictures in Python, with its leaf, the shape of its pictures, and whether nothing follows it.
     pub(crate) fn each_python<'a>(&'a self, found: &mut dyn FnMut(&'a Python, &Leaf, Shape, bool)) {
         let (mut leaf, mut shape) = (Leaf::default(), Shape::Open);
         for (place, transform) in self.transforms.iter().enumerate() {
@@ -251,6 +260,7 @@ impl TransformList {
             output,
             values,
             boxes: self.boxes.clone(),
+            batch_function: None,
             part: Some(Box::new(ListPart { first_place: first, leaves: leaves.start - skipped..leaves.end - skipped })),
             ..*self
         }

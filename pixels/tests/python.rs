@@ -233,3 +233,27 @@ proptest! {
         prop_assert!(in_parts(&with(function()), &bytes, draw) == expected);
     }
 }
+
+#[test]
+fn a_function_of_batches_is_apart_from_the_transforms_of_pictures() {
+    let of_batches = json!({ "python": { "function": "steps:mix", "scope": "batch" } });
+    let whole = recipe(json!([{ "center_crop": { "size": 8 } }, function(), of_batches])).unwrap();
+    let pictures = recipe(json!([{ "center_crop": { "size": 8 } }, function()])).unwrap();
+    assert_eq!(whole.transforms(), pictures.transforms());
+    let found = whole.batch_function().unwrap();
+    assert_eq!((&*found.python.function, pictures.batch_function()), ("steps:mix", None));
+    let draw = Draw { seed: 1, epoch: 2, record: 3 };
+    assert_eq!(found.draws(draw), draw.at(2), "its draws are those of its place");
+    let split = SplitRecipe::new(&whole);
+    assert!(split.steps().len() == 1 && split.steps()[0].is_last, "the last transform of pictures may give floats");
+
+    let normalize = json!({ "normalize": { "mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5] } });
+    let behind = recipe(json!([{ "center_crop": { "size": 8 } }, normalize, of_batches])).unwrap();
+    assert!(behind.batch_function().is_some() && behind.normalize().is_some());
+    let inside = json!({ "random_apply": { "transforms": [of_batches], "p": 0.5 } });
+    let crop = json!({ "center_crop": { "size": 8 } });
+    for list in [json!([of_batches, crop]), json!([crop, of_batches, of_batches]), json!([crop, inside])] {
+        let refused = recipe(list).unwrap_err().to_string();
+        assert!(refused.contains("must be the last transform of the list itself"), "{refused}");
+    }
+}

@@ -28,6 +28,7 @@ mod region;
 mod region_inner;
 mod slot;
 mod slot_columns;
+mod slot_parts;
 mod socket;
 mod socket_dir;
 mod view;
@@ -54,6 +55,7 @@ pub use protocol::{FIRST_WITH_SIZES, LAYOUT_PROTOCOL, OLDEST_PROTOCOL, OPTIONAL_
 pub use region::{Populated, Region, RegionError, Unpopulated};
 pub use slot::{JoinError, PlaceMut, SlotError, SlotFrame, SlotMut};
 pub use slot_columns::{ColumnEntry, SlotColumns};
+pub use slot_parts::{ColumnParts, SlotParts};
 pub use socket::{Events, Received, Sent, Socket, SocketError};
 pub use socket_dir::{is_own_socket_dir, make_temporary_dir, socket_dir};
 pub use view::{View, ViewError};

@@ -145,6 +145,23 @@ impl SlotMut {
         unsafe { self.frame.right.bytes_mut(range) }
     }
 
+    /// Bytes of the slot, counted from its start: [`SlotParts`](crate::SlotParts) says where what is.
+    ///
+    /// # Panics
+    /// The range is not in the slot; so it is with [`bytes_mut`](Self::bytes_mut).
+    pub fn bytes(&self, range: &Range<usize>) -> &[u8] {
+        let range = self.frame.right.within(range);
+        // SAFETY: the right is whole, so no PlaceMut writes these bytes while `self` is borrowed.
+        unsafe { self.frame.right.bytes(range) }
+    }
+
+    /// The same, to write.
+    pub fn bytes_mut(&mut self, range: &Range<usize>) -> &mut [u8] {
+        let range = self.frame.right.within(range);
+        // SAFETY: the right is whole and borrowed exclusively.
+        unsafe { self.frame.right.bytes_mut(range) }
+    }
+
     /// The pixels of one place.
     ///
     /// # Panics
@@ -311,6 +328,13 @@ impl Right {
     /// How many places the batch has.
     fn places(&self) -> u32 {
         self.sized.map_or_else(|| self.region.geometry().shape(), |(_, shape)| shape).batch
+    }
+
+    /// These bytes of the slot, from the memory's start.
+    fn within(&self, range: &Range<usize>) -> Range<usize> {
+        let geometry = self.region.geometry();
+        assert!(range.end <= geometry.stride(), "bytes beyond the slot");
+        geometry.within(self.slot, range)
     }
 
     /// Where the pixels of a place are.

@@ -65,7 +65,8 @@ impl PyTransformList {
             let why = "lays other records of a dataset beside the picture, so only a Loader can carry it out";
             return Err(PyValueError::new_err(format!("transform 0 (mosaic) {why}")));
         }
-        if let Some(python) = list.python() {
+        let of_batches = list.batch_function().map(|function| &function.python);
+        if let Some(python) = list.python().or(of_batches) {
             let why = "is called in child processes, so only a Loader can carry it out; call the function itself";
             return Err(PyValueError::new_err(format!("the function {} {why}", python.function)));
         }

@@ -72,6 +72,20 @@ def jpegs(binary, tmp_path):
 
 
 @pytest.fixture
+def batch_module(tmp_path, monkeypatch):
+    """Writes a module with functions of batches into the folder `steps`, where a Loader finds it: gives its name."""
+    folder = tmp_path / "steps"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+
+    def write(code, name="my_batches"):
+        (folder / f"{name}.py").write_text(textwrap.dedent(code))
+        return name
+
+    return write
+
+
+@pytest.fixture
 def service(binary, tmp_path):
     """Starts `forebay serve` with a stream `train` and gives its socket; ends it with the test."""
     running = []

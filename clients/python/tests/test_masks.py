@@ -119,3 +119,25 @@ def test_rule_7_a_mask_that_is_not_as_large_as_its_picture_makes_a_bad_record(da
 def test_masks_that_are_not_there_are_refused_by_name(dataset):
     with pytest.raises(forebay.DatasetError, match=r'masks\.seg = "nowhere"'):
         forebay.Loader(dataset / "JPEGImages", batch_size=2, size=8, targets=forebay.Targets(masks={"seg": "nowhere"}))
+
+
+def test_rule_59_a_function_of_batches_changes_masks(dataset, tmp_path, monkeypatch):
+    folder = tmp_path / "steps"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    code = "def changes(batch):\n    batch.seg[...] = batch.seg // 2\n    batch.depth[batch.validity('depth')] += 1\n"
+    (folder / "my_masks.py").write_text(code)
+    targets = forebay.Targets(masks={"seg": "../SegmentationClass", "depth": "../depth"})
+    settings = {"batch_size": 4, "targets": targets, "epochs": 1, "seed": 5, "last_batch_policy": "partial"}
+    crop = transforms.RandomResizedCrop(16, scale=(0.2, 1.0))
+    with forebay.Loader(dataset / "JPEGImages", transform=crop, **settings) as loader:
+        plain = [batch.copy() for batch in loader]
+    steps = [crop, transforms.Python("my_masks:changes", scope="batch")]
+    with forebay.Loader(dataset / "JPEGImages", transform=steps, **settings) as loader:
+        made = [batch.copy() for batch in loader]
+    for before, batch in zip(plain, made, strict=True):
+        has = before.validity("depth")
+        assert np.array_equal(batch.validity("depth"), has)
+        assert np.array_equal(batch.seg, before.seg // 2)
+        assert np.array_equal(batch.depth, before.depth + has[:, None, None].astype(np.uint16))
+    assert sum(batch.validity("depth").sum() for batch in made) == 5

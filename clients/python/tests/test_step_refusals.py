@@ -28,6 +28,15 @@ def test_a_place_or_a_value_that_a_function_cannot_have_is_refused_by_name(jpegs
     assert words in str(error.value), str(error.value)
 
 
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("scope", ["picture", "batch"])
+def test_rule_59_a_stream_whose_pixels_are_in_a_gpu_has_no_function(pictures, scope):
+    steps = [transforms.CenterCrop(8), transforms.Python("a:b", scope=scope)]
+    with pytest.raises(forebay.SettingsError, match="the function a:b runs on the CPU") as error:
+        forebay.Loader(pictures(8), batch_size=4, transform=steps, placement="gpu:0")
+    assert 'placement = "host"' in str(error.value)
+
+
 def test_a_function_is_called_by_a_loader_alone():
     step = transforms.Python("my_steps:augment")
     with pytest.raises(ValueError, match="only a Loader can carry it out"):

@@ -103,7 +103,7 @@ impl<'v, 'm> Table<'v, 'm> {
             }
             self.take_over(mistake);
         }
-        refused.otherwise
+        refused.otherwise.map(|recipe| *recipe)
     }
 
     /// What is wrong with a value of a key that another key has now.

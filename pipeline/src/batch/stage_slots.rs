@@ -85,11 +85,11 @@ impl StageSlots {
 
     /// How a position of the current epoch gets a slot, of which none is free. `drafts` is the youngest batch in the making of a
     /// later epoch.
-    pub(super) fn way(&mut self, epoch: u64, drafts: Option<u64>, is_mixing: bool) -> Way {
+    pub(super) fn way(&mut self, epoch: u64, drafts: Option<u64>, is_busy: bool) -> Way {
         self.lacks_one = true;
         let youngest = match drafts {
             Some(batch) if self.slots.is_home(batch) => Youngest::Idle,
-            None if !is_mixing => Youngest::Nothing,
+            None if !is_busy => Youngest::Nothing,
             _ => Youngest::Busy,
         };
         self.later.way(epoch, youngest)

@@ -1,5 +1,6 @@
 //! Tests of the stage with a real ring, readers and decode threads. The test plays source, decoder, coordinator and trainer.
 
+mod calls;
 mod failures;
 mod left_out;
 mod mixes;
@@ -28,6 +29,8 @@ use crate::batch::slots::Slots;
 use crate::batch::stage_slots::StageSlots;
 use crate::decode::budget::Budget;
 use crate::decode::job::stream_pictures::StreamPictures;
+use crate::decode::steps::batch_call::BatchCalls;
+use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, GpuLanes, MakeDecode, ORIGIN, Picture, Pool};
 use crate::follow::FollowSettings;
 use crate::meter::Meter;
@@ -96,6 +99,8 @@ struct Setup {
     slots: u32,
     read_timeout: Duration,
     mixing: Option<Mixing>,
+    /// What gets finished batches.
+    calls: Option<Arc<dyn BatchCalls>>,
 }
 
 impl Setup {
@@ -111,6 +116,7 @@ impl Setup {
             slots: 3,
             read_timeout: Duration::from_secs(60),
             mixing: None,
+            calls: None,
         }
     }
 
@@ -157,6 +163,7 @@ impl Setup {
         let recipe = Recipe::training(8).unwrap();
         let mixer = self.mixing.map(|mixing| mixes::mixer(Arc::clone(&pool), mixing));
         let pictures = StreamPictures::of(Arc::new(recipe.clone()));
+        let order = Arc::<SuspectOrder>::default();
         let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };
         let parts = BatchParts {
             order: RecordOrder::new(source, Arc::clone(&plan), is_fixed.then_some(batching)),
@@ -164,17 +171,18 @@ impl Setup {
             patience: Patience::new(Duration::from_secs(60)),
             shares_tails: false,
             slots: StageSlots::new(Slots::new((slots.clone(), given), None, None), self.in_order),
-            decoding: Decoding::new(pool, pictures, 0, Arc::default()),
-            finish: Finish {
-                mixer,
-                targets: targets.writer(FollowSettings {
+            decoding: Decoding::new(pool, pictures, 0, Arc::clone(&order)),
+            finish: Finish::new(
+                targets.writer(FollowSettings {
                     recipe: Arc::new(recipe),
                     seed: 0,
                     annotated: Annotated::AsSeen,
                     min_visible: 0.0,
                 }),
-                meter: Arc::new(Meter::new("batch")),
-            },
+                Arc::new(Meter::new("batch")),
+            )
+            .with_mixer(mixer)
+            .with_calls(self.calls, order),
             progress: progress.subscribe(),
             outlet: Outlet::new("test".into(), hears(outbox), outcomes, plan.positions_of_step())
                 .with_bad_place(rules.bad_place()),

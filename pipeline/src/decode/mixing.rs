@@ -1,8 +1,5 @@
-//! Mixing of settled batches by threads of the pool, and their way back to the stream's batch thread (semantics rule 50).
-//!
-//! Batches may be done in another order than they were sent. They are handed on in the order in which they were sent.
+//! Mixing of settled batches by threads of the pool (semantics rule 50).
 
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -14,6 +11,7 @@ use crate::batch_metadata::{BatchMetadata, MixedLabels, SettledBatch};
 use crate::decode::Pool;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::SMALL;
+use crate::worked_batch::{BatchWork, WorkedBatch};
 
 /// How the batches of a stream are mixed.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,21 +31,6 @@ pub(crate) struct MixSettings {
 pub(crate) struct Mixer {
     pool: Arc<Pool>,
     settings: Arc<MixSettings>,
-    /// Numbers of the batches that are not handed on yet, in their order.
-    order: VecDeque<u64>,
-    /// Those of them that are done.
-    done: Vec<MixedBatch>,
-    sender: channel::Sender<MixedBatch>,
-    receiver: channel::Receiver<MixedBatch>,
-}
-
-/// A batch that was mixed.
-#[derive(Debug)]
-pub(crate) struct MixedBatch {
-    /// The batch, with the right to its slot.
-    pub batch: SettledBatch,
-    /// What became of its pictures; or what a panic said, after which they are not to be shown.
-    pub outcome: Result<MixedLabels, String>,
 }
 
 /// A batch on its way to a thread of the pool.
@@ -55,44 +38,18 @@ pub(crate) struct MixedBatch {
 pub(super) struct MixJob {
     settings: Arc<MixSettings>,
     batch: SettledBatch,
-    done: channel::Sender<MixedBatch>,
+    done: channel::Sender<WorkedBatch>,
 }
 
 impl Mixer {
-    /// With no batch under way.
+    /// Batches are mixed by this pool.
     pub(crate) fn new(pool: Arc<Pool>, settings: MixSettings) -> Self {
-        let (sender, receiver) = channel::unbounded();
-        Self { pool, settings: Arc::new(settings), order: VecDeque::new(), done: Vec::new(), sender, receiver }
+        Self { pool, settings: Arc::new(settings) }
     }
 
-    /// Sends a batch on its way.
-    pub(crate) fn begin(&mut self, batch: SettledBatch) {
-        self.order.push_back(batch.metadata.batch);
-        let (settings, done) = (Arc::clone(&self.settings), self.sender.clone());
-        self.pool.mix(MixJob { settings, batch, done });
-    }
-
-    /// Where batches come back, each for [`keep`](Self::keep).
-    pub(crate) fn done(&self) -> &channel::Receiver<MixedBatch> {
-        &self.receiver
-    }
-
-    /// Takes a batch back.
-    pub(crate) fn keep(&mut self, done: MixedBatch) {
-        self.done.push(done);
-    }
-
-    /// The next batch to be handed on, if it is done.
-    pub(crate) fn next(&mut self) -> Option<MixedBatch> {
-        let first = self.order.front()?;
-        let place = self.done.iter().position(|done| done.batch.metadata.batch == *first)?;
-        self.order.pop_front();
-        Some(self.done.swap_remove(place))
-    }
-
-    /// Whether every batch was handed on.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.order.is_empty()
+    /// Sends a batch on its way, to come back there.
+    pub(crate) fn begin(&self, batch: SettledBatch, done: &channel::Sender<WorkedBatch>) {
+        self.pool.mix(MixJob { settings: Arc::clone(&self.settings), batch, done: done.clone() });
     }
 }
 
@@ -111,7 +68,7 @@ impl MixJob {
         }
         drop(share);
         // The batch thread outlives its batches, but for a daemon that ends at once.
-        let _gone = done.send(MixedBatch { batch, outcome });
+        let _gone = done.send(WorkedBatch { batch, work: BatchWork::Mixed(outcome) });
     }
 }
 
@@ -155,6 +112,7 @@ mod tests {
     use super::*;
     use crate::batch_metadata::MetadataPlaces;
     use crate::decode::{GpuLanes, MakeDecode};
+    use crate::worked_batch::InOrder;
 
     const LEN: usize = 24;
 
@@ -182,6 +140,13 @@ mod tests {
     fn settings(per_batch: bool) -> MixSettings {
         let form = PlaceForm { output: Output::default(), height: 2, width: 4 };
         MixSettings { mixing: Mixing::MixUp(MixUp { alpha: 2.0 }), per_batch, seed: 9, form }
+    }
+
+    fn outcome(done: &WorkedBatch) -> &Result<MixedLabels, String> {
+        match &done.work {
+            BatchWork::Mixed(outcome) => outcome,
+            BatchWork::Called(called) => panic!("{called:?}"),
+        }
     }
 
     fn pixels(places: u8) -> Vec<u8> {
@@ -245,7 +210,7 @@ mod tests {
                 drop(held);
                 runs.join().unwrap();
             });
-            assert!(mixed.recv().unwrap().outcome.is_ok());
+            assert!(outcome(&mixed.recv().unwrap()).is_ok());
             assert_eq!((spare.capacity() == 0, budget.used()), (is_large, 0));
         }
     }
@@ -257,25 +222,30 @@ mod tests {
         let make: MakeDecode = Arc::new(|| Box::new(|_| unreachable!("no picture comes")));
         let bounds = (Limits::default(), &Arc::new(Budget::new(1)));
         let pool = Pool::start(1, None, &make, bounds, GpuLanes::default()).unwrap();
-        let mut mixer = Mixer::new(Arc::new(pool), settings(false));
+        let (mixer, mut order) = (Mixer::new(Arc::new(pool), settings(false)), InOrder::default());
+        let (sender, receiver) = channel::unbounded();
         for number in 0..3 {
             let slot = region.slot(number).unwrap();
             let mut metadata = metadata(number.into(), &[1, 1]);
             if number == 1 {
                 metadata.places.records[0] = -1;
             }
-            mixer.begin(SettledBatch { metadata, slot, in_gpu: vec![false; 2] });
+            let batch = SettledBatch { metadata, slot, in_gpu: vec![false; 2] };
+            order.sent(&batch);
+            mixer.begin(batch, &sender);
         }
-        let mut done: Vec<MixedBatch> = mixer.done().clone().iter().take(3).collect();
-        assert!(mixer.next().is_none() && !mixer.is_idle());
+        let mut done: Vec<WorkedBatch> = receiver.iter().take(3).collect();
+        done.sort_by_key(|done| done.batch.metadata.batch);
+        assert!(order.next().is_none() && !order.is_idle());
         while let Some(last) = done.pop() {
-            mixer.keep(last);
-            assert_eq!(mixer.done.len() < 3, mixer.next().is_none());
+            let is_first = last.batch.metadata.batch == 0;
+            order.keep(last);
+            assert_eq!(is_first, order.next().is_some());
         }
-        let rest: Vec<_> = std::iter::from_fn(|| mixer.next()).collect();
+        let rest: Vec<_> = std::iter::from_fn(|| order.next()).collect();
         assert_eq!(rest.iter().map(|rest| rest.batch.metadata.batch).collect::<Vec<_>>(), [1, 2]);
-        let panicked = rest[0].outcome.as_ref().unwrap_err();
+        let panicked = outcome(&rest[0]).as_ref().unwrap_err();
         assert!(panicked.contains("has a record"), "{panicked}");
-        assert!(rest[1].outcome.is_ok() && mixer.is_idle());
+        assert!(outcome(&rest[1]).is_ok() && order.is_idle());
     }
 }

@@ -6,7 +6,10 @@
 //! Pictures that are decoded and wait here take memory. So only as many are on their way at once as keep the children busy. The
 //! others are not decoded yet.
 
+pub(crate) mod batch_call;
+pub(crate) mod batch_form;
 mod call;
+mod call_times;
 mod caller;
 mod child;
 mod code;
@@ -17,6 +20,7 @@ pub(crate) mod replayed;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use forebay_children::Patience;
 use forebay_pixels::{Draw, Fault, Origin, Recipe};
@@ -34,6 +38,9 @@ use crate::settings::StepSettings;
 use crate::step_columns::StepColumns;
 use crate::step_lists::{Beginning, StepLists};
 use crate::threads;
+use batch_call::{BatchCall, BatchCalls};
+use batch_form::BatchForm;
+use call_times::CallTimes;
 use caller::Caller;
 use child::{FileHashes, STARTING, StepChild};
 pub use code::StepError;
@@ -63,6 +70,8 @@ struct StepsShared {
     state: Mutex<StepsState>,
     changed: Condvar,
     counts: StepCounts,
+    /// From when on calls are timed.
+    opened: Instant,
     /// Held for writing by the one that is to be the only one.
     alone: RwLock<()>,
 }
@@ -74,6 +83,8 @@ struct StepsState {
     under_way: usize,
     /// Pictures that are ready for a child.
     ready: VecDeque<DecodeJob>,
+    /// Finished batches that are ready for a child.
+    batches: VecDeque<BatchCall>,
     is_closed: bool,
 }
 
@@ -88,16 +99,15 @@ struct StepCounts {
     slowest_first: AtomicU64,
     /// Calls that failed before the first one that did not; or all of them, once one did not.
     failed: AtomicU32,
-    /// The calls of each function.
-    functions: Vec<FunctionCalls>,
+    /// The calls of each function: those of pictures, and behind them that of batches.
+    functions: Vec<CallTimes>,
 }
 
-/// The calls of a function.
-#[derive(Debug, Default)]
-struct FunctionCalls {
-    count: AtomicU64,
-    /// Microseconds that they took.
-    micros: AtomicU64,
+/// What a child does next.
+#[allow(clippy::large_enum_variant, reason = "it is moved once for each batch")]
+enum Work {
+    Pictures(VecDeque<DecodeJob>),
+    Batch(BatchCall),
 }
 
 impl Steps {
@@ -109,12 +119,12 @@ impl Steps {
     pub(crate) fn open(
         lists: StepLists,
         columns: StepColumns,
-        settings: &StepSettings,
-        readers: &ReaderFolders,
+        batch: Option<BatchForm>,
+        (settings, readers): (&StepSettings, &ReaderFolders),
         pool: &Pool,
     ) -> Result<Option<Arc<Self>>, StepError> {
         let (queue, threads) = (Arc::clone(&pool.work_queue), pool.threads);
-        let Some(plan) = StepPlan::new(lists, columns, settings, readers)? else { return Ok(None) };
+        let Some(plan) = StepPlan::new(lists, columns, batch, (settings, readers))? else { return Ok(None) };
         let workers = settings.workers.unwrap_or(threads / 2).max(1);
         let (child, files) = if plan.code.loader().is_some() {
             // It answers once the stream is open.
@@ -128,7 +138,7 @@ impl Steps {
         let shared = Arc::new(StepsShared {
             most: within.clamp(least, least.max(2 * workers * frame + threads)),
             counts: StepCounts {
-                functions: plan.lists.steps().map(|_| FunctionCalls::default()).collect(),
+                functions: plan.functions().map(|_| CallTimes::default()).collect(),
                 ..StepCounts::default()
             },
             plan,
@@ -137,6 +147,7 @@ impl Steps {
             files,
             state: Mutex::default(),
             changed: Condvar::new(),
+            opened: Instant::now(),
             alone: RwLock::new(()),
         });
         let steps = Self { shared };
@@ -161,12 +172,32 @@ impl Steps {
     /// What its functions have done, and how many processes call them.
     pub(crate) fn report(&self) -> (Vec<FunctionStatus>, usize) {
         let StepsShared { plan, counts, workers, .. } = &*self.shared;
-        let functions = plan.lists.steps().zip(&counts.functions).map(|(step, calls)| FunctionStatus {
-            function: step.python.function.clone(),
-            calls: calls.count.load(Ordering::Relaxed),
-            busy_us: calls.micros.load(Ordering::Relaxed),
+        let now = self.shared.now();
+        let functions = plan.functions().zip(&counts.functions).map(|(function, calls)| {
+            let (calls, busy) = calls.until(now);
+            let busy_us = u64::try_from(busy.as_micros()).unwrap_or(u64::MAX);
+            FunctionStatus { function: function.to_owned(), calls, busy_us }
         });
         (functions.collect(), if plan.code.loader().is_some() { 0 } else { *workers })
+    }
+}
+
+impl Steps {
+    /// Whether pictures go through functions, and not batches alone.
+    pub(crate) fn has_pictures(&self) -> bool {
+        !self.shared.plan.lists.is_empty()
+    }
+
+    /// Whether batches go through a function.
+    pub(crate) fn has_batches(&self) -> bool {
+        self.shared.plan.batch.is_some()
+    }
+}
+
+impl BatchCalls for Steps {
+    fn call_batch(&self, call: BatchCall) {
+        self.shared.state.lock().batches.push_back(call);
+        self.shared.changed.notify_one();
     }
 }
 
@@ -256,14 +287,29 @@ impl StepsShared {
         self.changed.notify_all();
     }
 
-    /// A child's share of the pictures that are ready, once there are some. Nothing once no more will come.
-    fn take(&self) -> Option<VecDeque<DecodeJob>> {
+    /// Puts a batch back that another child is to have.
+    fn put_batch_back(&self, call: BatchCall) {
+        self.state.lock().batches.push_front(call);
+        self.changed.notify_all();
+    }
+
+    /// How long it is open.
+    fn now(&self) -> Duration {
+        self.opened.elapsed()
+    }
+
+    /// The next batch, or a child's share of the pictures that are ready, once there are some. Nothing once no more will come. Batches
+    /// go first: their slots are free sooner.
+    fn take(&self) -> Option<Work> {
         let mut state = self.state.lock();
         loop {
+            if let Some(batch) = state.batches.pop_front() {
+                return Some(Work::Batch(batch));
+            }
             let ready = state.ready.len();
             if ready > 0 {
                 let share = ready.div_ceil(self.workers).min(self.plan.frame);
-                return Some(state.ready.drain(..share).collect());
+                return Some(Work::Pictures(state.ready.drain(..share).collect()));
             }
             if state.is_closed {
                 return None;

@@ -44,7 +44,8 @@ impl SuspectOrder {
         self.withdrawn.store(true, Ordering::SeqCst);
     }
 
-    pub(super) fn is_withdrawn(&self) -> bool {
+    /// Whether no outcome is waited for any more.
+    pub(crate) fn is_withdrawn(&self) -> bool {
         self.withdrawn.load(Ordering::SeqCst)
     }
 }

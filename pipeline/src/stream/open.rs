@@ -15,6 +15,7 @@ use forebay_sources::{ReaderFolders, Source};
 
 use crate::box_column::NoBoxes;
 use crate::declared_columns::with_declared;
+use crate::decode::steps::batch_form::BatchForm;
 use crate::decode::steps::{StepError, Steps};
 use crate::follow::FollowSettings;
 use crate::placement::Credentials;
@@ -108,8 +109,9 @@ impl Opening {
         let (shape, slots) = (shape(&self.settings), self.settings.slots());
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
         let cache = self.shared.cache(source.as_ref(), &self.settings)?;
+        let batches = BatchForm::new(&recipe, self.settings.seed, &geometry);
         let (rings, first) = self.rings(geometry).await?;
-        let steps = self.steps(&recipe, &targets, rings.site().gpu().is_some()).await?;
+        let steps = self.steps(&recipe, &targets, batches, rings.site().gpu().is_some()).await?;
         // Seek points may use what the cache and the ring have left.
         let seek = self.shared.seek(source.as_ref(), &self.settings);
         let dataset = Dataset::new(name.clone(), Arc::clone(source), plan, (cache, seek), (recipe, targets));
@@ -190,10 +192,13 @@ impl Opening {
         &self,
         recipe: &Recipe,
         targets: &Targets,
+        batches: Option<BatchForm>,
         is_in_gpu: bool,
     ) -> Result<Option<Arc<Steps>>, StreamError> {
         let lists = StepLists::new(recipe, &targets.views().views);
-        let Some(function) = lists.steps().next().map(|step| step.python.function.clone()) else { return Ok(None) };
+        let of_batches = recipe.batch_function().map(|function| &function.python);
+        let first = lists.steps().map(|step| &step.python).chain(of_batches).next();
+        let Some(function) = first.map(|python| python.function.clone()) else { return Ok(None) };
         if is_in_gpu {
             return Err(StepError::Gpu { function }.into());
         }
@@ -202,7 +207,7 @@ impl Opening {
         let columns = targets.of_steps(FollowSettings { recipe, seed, annotated, min_visible }, &lists);
         let (settings, readers) = (self.settings.steps.clone(), self.readers.clone());
         let pool = Arc::clone(&self.shared.pool);
-        let open = move || Steps::open(lists, columns, &settings, &readers, &pool);
+        let open = move || Steps::open(lists, columns, batches, (&settings, &readers), &pool);
         Ok(threads::beside("forebay-open", open).await??)
     }
 

@@ -24,6 +24,7 @@ use crate::decode::job::stream_pictures::StreamPictures;
 use crate::decode::masks::Masks;
 use crate::decode::mixing::{MixSettings, Mixer};
 use crate::decode::steps::Steps;
+use crate::decode::steps::batch_call::BatchCalls;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, Pool};
 use crate::follow::FollowSettings;
@@ -256,7 +257,7 @@ impl Stages {
         let Self { settings, dataset, .. } = self;
         StreamPictures {
             views: dataset.targets().views(),
-            steps: self.steps.clone().map(|steps| steps as Arc<dyn StepCalls>),
+            steps: self.steps.clone().filter(|steps| steps.has_pictures()).map(|steps| steps as Arc<dyn StepCalls>),
             masks: self.masks(),
             cache: dataset.cache().cloned(),
             seek: dataset.seek().cloned(),
@@ -301,24 +302,19 @@ impl Stages {
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
         let slots = Slots::new((delivery.free(), delivery.gave_way()), gpu, watched);
         let rules = self.rules(fixed.is_none());
+        let order = Arc::new(SuspectOrder::new(self.document.clone(), settings.read_timeout));
+        let calls = self.steps.clone().filter(|steps| steps.has_batches()).map(|steps| steps as Arc<dyn BatchCalls>);
         let parts = BatchParts {
             order: RecordOrder::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
             prefetch: Arc::clone(&prefetch),
             patience: Patience::new(settings.storage_timeout),
             shares_tails,
             slots: StageSlots::new(slots, is_part),
-            decoding: Decoding::new(
-                Arc::clone(&self.pool),
-                self.pictures(),
-                settings.seed,
-                Arc::new(SuspectOrder::new(self.document.clone(), settings.read_timeout)),
-            )
-            .counted_in(Arc::clone(&self.meters.decoded)),
-            finish: Finish {
-                mixer,
-                targets: dataset.targets().writer(self.follows()),
-                meter: Arc::clone(&self.meters.batch),
-            },
+            decoding: Decoding::new(Arc::clone(&self.pool), self.pictures(), settings.seed, Arc::clone(&order))
+                .counted_in(Arc::clone(&self.meters.decoded)),
+            finish: Finish::new(dataset.targets().writer(self.follows()), Arc::clone(&self.meters.batch))
+                .with_mixer(mixer)
+                .with_calls(calls, order),
             progress: ledger.updates().progress(),
             outlet: Outlet::new(self.identity.to_string(), output, delivery.outcomes(), step)
                 .with_bad_place(rules.bad_place()),

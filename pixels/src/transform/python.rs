@@ -1,5 +1,6 @@
 //! A function in Python, which a stream calls in child processes (semantics rule 59). Nothing in this crate calls it: a recipe with
-//! one is [split](crate::SplitRecipe) into the parts before and behind it.
+//! one is [split](crate::SplitRecipe) into the parts before and behind it. A function of batches is no transform of a picture: a list
+//! keeps it apart.
 
 use std::collections::BTreeMap;
 
@@ -36,12 +37,26 @@ pub enum DeclaredColumn {
     },
 }
 
-/// Calls a function with each picture, and continues with what it returns.
+/// What a function is called with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// One picture.
+    #[default]
+    Picture,
+    /// A whole batch, once it is finished.
+    Batch,
+}
+
+/// Calls a function with each picture, and continues with what it returns; or with each batch.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Python {
     /// The function, as "module:name".
     pub function: String,
+    /// What it is called with.
+    #[serde(default)]
+    pub scope: Scope,
     /// The size of its results; one number means a square. Without it, results have the size of the pictures.
     #[serde(default)]
     pub output: Option<Size>,
@@ -80,7 +95,21 @@ impl Python {
                 let count = self.columns.len();
                 (count > MOST_COLUMNS).then(|| format!("columns has {count} names; at most {MOST_COLUMNS} are allowed"))
             })
+            .or_else(|| self.batch_problem())
             .or_else(|| self.output.and_then(Size::problem).map(|problem| problem.replacen("size", "output", 1)))
+    }
+
+    /// What a function of batches cannot have: it changes values alone.
+    fn batch_problem(&self) -> Option<String> {
+        if self.scope == Scope::Picture {
+            return None;
+        }
+        let ragged = |(name, column): (&String, &DeclaredColumn)| {
+            let has_lists = matches!(column, DeclaredColumn::Ragged { .. });
+            has_lists.then(|| format!("columns has \"{name}\" with lists, which a function of batches cannot fill"))
+        };
+        let output = self.output.map(|_| "output has no meaning with scope = \"batch\": leave it out".to_owned());
+        output.or_else(|| self.columns.iter().find_map(ragged))
     }
 
     /// The size of its results, of pictures of this size.
@@ -101,6 +130,10 @@ impl Transform {
     /// `follows` says whether a function in Python is among them, and is then true if it has one.
     pub(crate) fn python_problem(&self, before: Shape, follows: &mut bool) -> Option<String> {
         match self {
+            Self::Python(Python { scope: Scope::Batch, .. }) => Some(
+                "a function with scope = \"batch\" must be the last transform of the list itself, and the only one of its kind"
+                    .to_owned(),
+            ),
             Self::Python(_) => {
                 *follows = true;
                 (before == Shape::Open).then(|| {
@@ -163,6 +196,7 @@ mod tests {
     fn each_value_that_is_none_is_refused_by_name() {
         let good = Python {
             function: "a:b".to_owned(),
+            scope: Scope::Picture,
             output: None,
             seeded: vec!["a:c".to_owned()],
             columns: BTreeMap::new(),
@@ -175,6 +209,12 @@ mod tests {
         let column = |number| (format!("c{number}"), DeclaredColumn::Dense("f32".to_owned()));
         let columns = (0..65).map(column).collect();
         assert!(problem(Python { columns, ..good.clone() }).starts_with("columns has 65"));
-        assert!(problem(Python { output: Some(Size::One(0)), ..good }).starts_with("output is 0 x 0"));
+        assert!(problem(Python { output: Some(Size::One(0)), ..good.clone() }).starts_with("output is 0 x 0"));
+        let batch = Python { scope: Scope::Batch, ..good };
+        assert_eq!(batch.problem(), None);
+        assert!(problem(Python { output: Some(Size::One(8)), ..batch.clone() }).starts_with("output has no meaning"));
+        let lists = DeclaredColumn::Ragged { of: "f32 [*]".to_owned(), most: vec![1] };
+        let columns = [column(0), ("tags".to_owned(), lists)].into();
+        assert!(problem(Python { columns, ..batch }).starts_with("columns has \"tags\" with lists"));
     }
 }

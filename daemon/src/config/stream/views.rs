@@ -29,6 +29,15 @@ pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool, first: &Recipe, nam
         table.view(shuffle, first)
     });
     views.extend(own.into_iter().map(|(name, recipe)| View { name, recipe }));
+    let of_batches = |view: &View| view.recipe.batch_function().map(|function| function.python.function.clone());
+    if let Some((view, function)) = views.iter().find_map(|view| Some((view, of_batches(view)?))) {
+        let problem = format!(
+            "has the function {function} with scope = \"batch\" in the view {}. It gets the batch with all of its views: put it at \
+             the end of the list of the stream itself.",
+            view.name
+        );
+        table.mistake("views", problem);
+    }
     let declares = |view: &View| view.recipe.python().find(|python| !python.columns.is_empty()).cloned();
     if let Some((view, python)) = views.iter().find_map(|view| Some((view, declares(view)?))) {
         let problem = format!(

@@ -32,13 +32,15 @@ pub(super) enum CallAnswer {
     Lack(String),
     /// The child got no more memory.
     NoMemory,
+    /// The function has imported something that is seeded before a call: it is to be called again with what it got.
+    Again,
 }
 
 impl CallAnswer {
     /// Why this function has given no result, if it has not.
     pub(super) fn trouble(self, function: &str) -> Option<String> {
         match self {
-            Self::Made { .. } => None,
+            Self::Made { .. } | Self::Again => None,
             Self::Skipped(words) => Some(format!("The function {function} has skipped it: {words}.")),
             Self::Raised(words) => Some(format!("The function {function} raised {words}")),
             Self::Wrong(words) => Some(format!("The result of the function {function} cannot be used: {words}.")),

@@ -11,7 +11,7 @@ use forebay_children::{Patience, Silence};
 use super::call::{Call, CallAnswer};
 use super::child::{NotStarted, STARTING, StepChild};
 use super::mishap::Mishap;
-use super::{StepsShared, stepping};
+use super::{StepsShared, Work, stepping};
 use crate::decode::job::DecodeJob;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::reason::Reason;
@@ -24,10 +24,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Caller {
-    shared: Arc<StepsShared>,
-    child: Option<StepChild>,
+    pub(super) shared: Arc<StepsShared>,
+    pub(super) child: Option<StepChild>,
     /// It starts no child any more, and others have one.
-    has_retired: bool,
+    pub(super) has_retired: bool,
     /// Memory for the next result.
     spare: Vec<u8>,
 }
@@ -41,11 +41,20 @@ impl Caller {
         Self { shared, child, has_retired: false, spare: Vec::new() }
     }
 
-    /// Works until no more pictures will come.
+    /// Works until no more pictures and batches will come.
     pub(super) fn run(mut self) {
         while !self.has_retired
-            && let Some(jobs) = self.shared.take()
+            && let Some(work) = self.shared.take()
         {
+            let jobs = match work {
+                Work::Pictures(jobs) => jobs,
+                Work::Batch(call) => {
+                    if let Some(call) = self.batch(call) {
+                        self.shared.put_batch_back(call);
+                    }
+                    continue;
+                }
+            };
             let mut left = if jobs.len() > 1 { self.together(jobs) } else { jobs };
             while let Some(job) = left.pop_front() {
                 self.alone(job);
@@ -98,7 +107,11 @@ impl Caller {
             if order.is_withdrawn() {
                 return job.end(Err(Reason::Late { timeout: self.shared.plan.timeout }));
             }
-            let mishap = match self.attempt(&mut job, &order, is_alone) {
+            let answer = self.attempt(&order, is_alone, |caller| {
+                caller.ask(std::slice::from_mut(&mut job), &order)?;
+                caller.answer(&mut job, 0, &order)
+            });
+            let mishap = match answer {
                 Ok(answer) => {
                     order.end_wait();
                     return settle(&self.shared, job, answer);
@@ -125,7 +138,7 @@ impl Caller {
                     order.begin_wait(Instant::now(), why);
                     pause(&order);
                 }
-                Mishap::Changed(_) if self.shared.counts.children.load(Ordering::SeqCst) > 0 => {
+                Mishap::Changed(_) if self.others_have_children() => {
                     self.has_retired = true;
                     return self.shared.put_back([job].into_iter());
                 }
@@ -134,8 +147,13 @@ impl Caller {
         }
     }
 
-    /// Asks a child once. Without others, silence is the picture's fault, and not the machine's.
-    fn attempt(&mut self, job: &mut DecodeJob, order: &SuspectOrder, is_alone: bool) -> Result<CallAnswer, Mishap> {
+    /// Asks a child once. Without others, silence is the function's fault, and not the machine's.
+    pub(super) fn attempt(
+        &mut self,
+        order: &SuspectOrder,
+        is_alone: bool,
+        ask: impl FnOnce(&mut Self) -> Result<CallAnswer, Silence>,
+    ) -> Result<CallAnswer, Mishap> {
         let shared = Arc::clone(&self.shared);
         let _only = is_alone.then(|| shared.alone.write());
         let _among_others = (!is_alone).then(|| shared.alone.read());
@@ -143,8 +161,7 @@ impl Caller {
         let answers = shared.counts.answers.load(Ordering::SeqCst);
         let busy = Busy::new(&shared);
         let timeout = self.timeout();
-        let asked = self.ask(std::slice::from_mut(job), order);
-        let answered = asked.and_then(|()| self.answer(job, 0, order));
+        let answered = ask(self);
         // The result has taken the picture's place: it counts, even if the child ends before it has said that this is all.
         if answered.is_ok() && self.finish(order).is_err() {
             self.drop_child();
@@ -161,7 +178,9 @@ impl Caller {
                 Err(self.child.as_ref().and_then(StepChild::ending).map_or_else(garbage, Mishap::of))
             }
             Err(Silence::Garbage) => Err(garbage()),
-            Err(Silence::Memory) => Err(Mishap::Blameless("the system lacks memory for its picture".to_owned())),
+            Err(Silence::Memory) => {
+                Err(Mishap::Blameless("the system lacks memory for what its function gets".to_owned()))
+            }
             Err(Silence::Late) => {
                 let others_answer = shared.counts.answers.load(Ordering::SeqCst) != answers;
                 let is_only = is_alone || busy.is_only();
@@ -201,7 +220,12 @@ impl Caller {
         Ok(())
     }
 
-    fn drop_child(&mut self) {
+    /// Whether another thread has a child. This one has none.
+    pub(super) fn others_have_children(&self) -> bool {
+        self.shared.counts.children.load(Ordering::SeqCst) > 0
+    }
+
+    pub(super) fn drop_child(&mut self) {
         if self.child.take().is_some() {
             self.shared.counts.children.fetch_sub(1, Ordering::SeqCst);
         }
@@ -216,31 +240,43 @@ impl Caller {
         });
         let calls: Vec<Call<'_>> = calls.collect();
         let is_withdrawn = || order.is_withdrawn();
-        child.ask(&calls, plan.room, &Patience::lasting(plan.timeout).unless(&is_withdrawn))
+        child.ask(&calls, plan.room, &plan.patience(&is_withdrawn))
     }
 
     /// The answer to a call. A result is copied out of the arena, and takes the picture's place.
     fn answer(&mut self, job: &mut DecodeJob, place: u64, order: &SuspectOrder) -> Result<CallAnswer, Silence> {
-        let timeout = self.timeout();
+        let answer = self.hear(self.shared.plan.number(stepping(job)), order)?;
+        if answer == CallAnswer::Again {
+            return Err(Silence::Garbage);
+        }
         let Self { child, shared, spare, .. } = self;
         let (child, plan) = (child.as_mut().expect("it was started"), &shared.plan);
+        plan.take(stepping(job), answer, |into| child.result(place, plan.room, into), spare)
+    }
+
+    /// The answer to a call of the function of this number.
+    pub(super) fn hear(&mut self, function: usize, order: &SuspectOrder) -> Result<CallAnswer, Silence> {
+        let timeout = self.timeout();
+        let Self { child, shared, .. } = self;
+        let child = child.as_mut().expect("it was started");
         let is_withdrawn = || order.is_withdrawn();
-        let (is_first, began) = (!child.has_answered, Instant::now());
-        let answer = child.answer(&Patience::lasting(timeout).unless(&is_withdrawn))?;
+        let (is_first, began, calls) = (!child.has_answered, shared.now(), &shared.counts.functions[function]);
+        calls.begin(began);
+        let answer = child.answer(&Patience::lasting(timeout).unless(&is_withdrawn));
+        let ended = shared.now();
+        calls.end(began, ended, answer.is_ok());
+        let answer = answer?;
         shared.counts.answers.fetch_add(1, Ordering::SeqCst);
-        let micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let calls = &shared.counts.functions[plan.number(stepping(job))];
-        calls.count.fetch_add(1, Ordering::Relaxed);
-        calls.micros.fetch_add(micros, Ordering::Relaxed);
         if is_first {
+            let micros = u64::try_from(ended.saturating_sub(began).as_micros()).unwrap_or(u64::MAX);
             shared.counts.slowest_first.fetch_max(micros.max(1), Ordering::SeqCst);
         }
-        plan.take(stepping(job), answer, |into| child.result(place, plan.room, into), spare)
+        Ok(answer)
     }
 
     fn finish(&mut self, order: &SuspectOrder) -> Result<(), Silence> {
         let is_withdrawn = || order.is_withdrawn();
-        let patience = Patience::lasting(self.shared.plan.timeout).unless(&is_withdrawn);
+        let patience = self.shared.plan.patience(&is_withdrawn);
         self.child.as_mut().expect("it was started").finish(&patience)
     }
 
@@ -291,7 +327,7 @@ fn garbage() -> Mishap {
 }
 
 /// Waits before the next try, unless the stream stops.
-fn pause(order: &SuspectOrder) {
+pub(super) fn pause(order: &SuspectOrder) {
     let until = Instant::now() + PAUSE;
     let never = channel::never::<()>();
     while Instant::now() < until && !order.is_withdrawn() {

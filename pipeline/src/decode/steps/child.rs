@@ -11,13 +11,16 @@ use forebay_children::{Arena, Channel, ChildCommand, ChildProcess, Patience, Pee
 use forebay_printable::printable;
 use serde_json::{Value, json};
 
+use super::batch_form::BatchForm;
 use super::call::{Call, CallAnswer};
 use super::code::StepError;
 use super::plan::StepPlan;
+use crate::batch_metadata::SettledBatch;
 
 /// The child's program.
-const PROGRAM: [PythonModule; 2] = [
+const PROGRAM: [PythonModule; 3] = [
     PythonModule { name: "forebay_sample", code: include_str!("sample.py") },
+    PythonModule { name: "forebay_batch", code: include_str!("batch.py") },
     PythonModule { name: "forebay_step", code: include_str!("step.py") },
 ];
 /// What messages call it.
@@ -87,6 +90,7 @@ impl StepChild {
         let system = |error: io::Error| NotStarted::System(error.to_string());
         let mut request = plan.code.begin(&plan.lists, plan.room);
         request["columns"] = plan.columns.forms().into();
+        request["batch"] = plan.batch.as_ref().map(BatchForm::begin).into();
         let mut process = match plan.code.loader() {
             Some(socket) => {
                 // A child has the program from its command line.
@@ -95,7 +99,7 @@ impl StepChild {
             }
             None => StepProcess::start(plan).map_err(system)?,
         };
-        let arena = Arena::new(plan.room * plan.frame as u64).map_err(system)?;
+        let arena = Arena::new(plan.arena()).map_err(system)?;
         arena.lend(process.channel()).map_err(system)?;
         let request = format!("{request}\n");
         let mut child = Self { process, arena, has_answered: false };
@@ -131,6 +135,30 @@ impl StepChild {
         self.process.channel().send(request.as_bytes(), patience)
     }
 
+    /// Sends a call with a whole batch.
+    ///
+    /// # Errors
+    /// The child does not take it.
+    pub(super) fn ask_batch(
+        &mut self,
+        form: &BatchForm,
+        batch: &SettledBatch,
+        patience: &Patience<'_>,
+    ) -> Result<(), Silence> {
+        let SettledBatch { metadata, slot, .. } = batch;
+        form.write(slot, metadata.shown, &self.arena).map_err(|_| Silence::Memory)?;
+        let request = format!("{}\n", form.request(metadata));
+        self.process.channel().send(request.as_bytes(), patience)
+    }
+
+    /// Copies what the function has made of a batch.
+    ///
+    /// # Errors
+    /// The system does not give it.
+    pub(super) fn take_batch(&self, form: &BatchForm, batch: &mut SettledBatch) -> io::Result<()> {
+        form.read(&mut batch.slot, batch.metadata.shown, &self.arena)
+    }
+
     /// The answer to the next call.
     ///
     /// # Errors
@@ -148,6 +176,7 @@ impl StepChild {
             b'W' => CallAnswer::Wrong(words),
             b'O' => CallAnswer::Lack(words),
             b'N' => CallAnswer::NoMemory,
+            b'A' => CallAnswer::Again,
             _ => return Err(Silence::Garbage),
         };
         self.has_answered = true;

@@ -97,11 +97,11 @@ pub(super) struct StepCode {
 }
 
 impl StepCode {
-    /// Checks what may be run. A service runs only what is below its folders.
+    /// Checks what may be run, of which `function` is the first one. A service runs only what is below its folders.
     ///
     /// # Errors
     /// The settings name something else.
-    pub(super) fn new(lists: &StepLists, settings: &StepSettings, readers: &ReaderFolders) -> Result<Self, StepError> {
+    pub(super) fn new(function: &str, settings: &StepSettings, readers: &ReaderFolders) -> Result<Self, StepError> {
         let StepSettings { workers, interpreter, path, .. } = settings;
         if *workers == Some(0) {
             let loader = interpreter.clone().filter(|_| matches!(readers, ReaderFolders::Anywhere));
@@ -119,9 +119,8 @@ impl StepCode {
         if let Some(folder) = path.iter().find(|folder| !readers.has(folder)) {
             return Err(StepError::Path { folder: folder.clone() });
         }
-        let function = || lists.steps().next().map(|step| step.python.function.clone()).unwrap_or_default();
         if folders.is_empty() {
-            return Err(StepError::NoFolder { function: function() });
+            return Err(StepError::NoFolder { function: function.to_owned() });
         }
         let path = path.iter().chain(folders).cloned().collect();
         Ok(Self { interpreter, path, folders: Some(folders.clone()), loader: None })

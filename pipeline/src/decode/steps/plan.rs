@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use forebay_children::Silence;
+use forebay_children::{Patience, Silence};
 use forebay_pixels::{Draw, Fault, KeptPicture, PythonStep, Recipe};
 use forebay_sources::ReaderFolders;
 
+use super::batch_form::BatchForm;
 use super::call::{Call, CallAnswer};
 use super::code::{self, StepCode, StepError};
 use crate::decode::job::stepping::Stepping;
@@ -28,6 +29,8 @@ pub(super) struct StepPlan {
     pub(super) lists: StepLists,
     /// What functions get beside a picture.
     pub(super) columns: StepColumns,
+    /// What is called with finished batches.
+    pub(super) batch: Option<BatchForm>,
     /// Bytes of a picture's place in an arena, and how many places it has.
     pub(super) room: u64,
     pub(super) frame: usize,
@@ -44,13 +47,12 @@ impl StepPlan {
     pub(super) fn new(
         lists: StepLists,
         columns: StepColumns,
-        settings: &StepSettings,
-        readers: &ReaderFolders,
+        batch: Option<BatchForm>,
+        (settings, readers): (&StepSettings, &ReaderFolders),
     ) -> Result<Option<Self>, StepError> {
-        if lists.is_empty() {
-            return Ok(None);
-        }
-        let code = StepCode::new(&lists, settings, readers)?;
+        let of_batches = batch.as_ref().map(BatchForm::function);
+        let Some(first) = functions(&lists).chain(of_batches).next() else { return Ok(None) };
+        let code = StepCode::new(first, settings, readers)?;
         let bytes = |(height, width): (u32, u32)| u64::from(height) * u64::from(width) * 3;
         let floats = |list: &StepList, step| code::floats(list, step).map_or(0, |whole| whole.place_len() as u64);
         let rooms = lists.each().flat_map(|list| {
@@ -60,9 +62,29 @@ impl StepPlan {
         let room = rooms.max().unwrap_or(1);
         // Nothing ends a call in the Loader's process: its user may look at it with a debugger.
         let timeout = if code.loader().is_some() { Duration::MAX } else { settings.timeout };
-        let plan = Self { code, lists, columns, room, frame: 1, timeout, memory: settings.memory.0 };
+        let plan = Self { code, lists, columns, batch, room, frame: 1, timeout, memory: settings.memory.0 };
         let frame = plan.within(FRAME_BYTES).clamp(1, FRAME);
         Ok(Some(Self { frame, ..plan }))
+    }
+
+    /// The names of all functions: those of pictures, and behind them that of batches.
+    pub(super) fn functions(&self) -> impl Iterator<Item = &str> {
+        functions(&self.lists).chain(self.batch.as_ref().map(BatchForm::function))
+    }
+
+    /// The number of the function of batches among all functions.
+    pub(super) fn of_batches(&self) -> usize {
+        self.lists.steps().count()
+    }
+
+    /// Bytes of the memory that a child shares with the daemon: a child has some pictures in it, or a batch.
+    pub(super) fn arena(&self) -> u64 {
+        (self.room * self.frame as u64).max(self.batch.as_ref().map_or(0, BatchForm::len))
+    }
+
+    /// How long a child may take that has answered before.
+    pub(super) fn patience<'a>(&self, is_withdrawn: &'a (dyn Fn() -> bool + 'a)) -> Patience<'a> {
+        Patience::lasting(self.timeout).unless(is_withdrawn)
     }
 
     /// How many pictures have about so many bytes.
@@ -199,4 +221,9 @@ impl StepPlan {
     pub(super) fn function(&self, stepping: &Stepping) -> &str {
         &self.step(stepping).python.function
     }
+}
+
+/// The functions of pictures.
+fn functions(lists: &StepLists) -> impl Iterator<Item = &str> {
+    lists.steps().map(|step| step.python.function.as_str())
 }

@@ -38,7 +38,7 @@ impl ReplayedSteps {
     ) -> Result<Option<Self>, StepError> {
         // There is no Loader that could call them.
         let settings = StepSettings { workers: None, ..settings.clone() };
-        let Some(plan) = StepPlan::new(lists, columns, &settings, readers)? else { return Ok(None) };
+        let Some(plan) = StepPlan::new(lists, columns, None, (&settings, readers))? else { return Ok(None) };
         let (child, _) = StepChild::start(&plan, &Patience::lasting(STARTING))?;
         Ok(Some(Self { plan, child }))
     }

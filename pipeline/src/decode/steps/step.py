@@ -1,4 +1,4 @@
-"""Calls functions of users with pictures, on top of child.py. docs/python-steps.md says what they get and may return.
+"""Calls functions of users with pictures and batches, on top of child.py. docs/python-steps.md says what they get.
 
 A picture is in the arena of this child, which is mapped: the function works on it where it is. The daemon reads the
 result there.
@@ -21,11 +21,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, Callable
 
+from forebay_batch import BatchArena
 from forebay_sample import ColumnForm, Sample, WrongResultError, in_form
 
 # The answers to a call: the result is in the arena, as a picture, or as floats in the form of a batch; an exception;
-# the record is to be left out; a result that is none; something else than the record is at fault; no memory.
-MADE, FLOATS, RAISED, SKIPPED, WRONG, LACK, NO_MEMORY = b"K", b"F", b"X", b"S", b"W", b"O", b"N"
+# the record is to be left out; a result that is none; something else than the record is at fault; no memory; a
+# function of batches is to be called again.
+MADE, FLOATS, RAISED, SKIPPED, WRONG, LACK, NO_MEMORY, AGAIN = b"K", b"F", b"X", b"S", b"W", b"O", b"N", b"A"
 # The answer to a request that fails.
 ERROR = b"E"
 # The answers to the first request: what was imported; why it cannot be.
@@ -100,11 +102,10 @@ def hash_of(name: str) -> str:
         return hashlib.sha256(opened.read()).hexdigest()
 
 
-class Step:
+class Function:
     """One function, and what is seeded before each call of it."""
 
     def __init__(self, step: dict[str, Any], find: Callable[[str], Any]) -> None:
-        self.takes, self.gives, self.floats = tuple(step["takes"]), tuple(step["gives"]), step["floats"]
         self.function: Callable[..., Any] = find(step["function"])
         if not callable(self.function):
             raise TypeError(f"{step['function']} is a {type(self.function).__name__}, which cannot be called")
@@ -126,6 +127,14 @@ class Step:
             torch.default_generator.manual_seed(seed & (1 << 63) - 1)
         for each in self.seeded:
             each.set_random_seed(seed & 0xFFFFFFFF)
+
+
+class Step(Function):
+    """A function of pictures: the sizes of what it gets and gives, and the form of its floats."""
+
+    def __init__(self, step: dict[str, Any], find: Callable[[str], Any]) -> None:
+        self.takes, self.gives, self.floats = tuple(step["takes"]), tuple(step["gives"]), step["floats"]
+        super().__init__(step, find)
 
     def call(self, picture: Any, make: Callable[[], Sample]) -> Any:  # noqa: ANN401 - arrays
         """Calls the function. If that imports torch, it is called again: torch was not seeded before."""
@@ -169,7 +178,13 @@ class Program:
         self.steps: list[Step] = []
 
     def begin(
-        self, steps: list[Any], columns: list[Any], path: list[str], folders: list[str] | None, room: int
+        self,
+        steps: list[Any],
+        columns: list[Any],
+        batch: dict[str, Any] | None,
+        path: list[str],
+        folders: list[str] | None,
+        room: int,
     ) -> None:
         """Imports all functions. The stream has these columns, and a picture has so much room in the arena."""
         try:
@@ -185,11 +200,16 @@ class Program:
             # A process that a function starts by a fork does not have the pictures of later calls.
             self.arena.madvise(mmap.MADV_DONTFORK)
             given = self.given or {}
-            self.steps = [
-                Step(step, lambda name: given[name] if name in given else found(name, folders)) for step in steps
-            ]
+
+            def find(name: str) -> Any:  # noqa: ANN401 - whatever a user has
+                return given[name] if name in given else found(name, folders)
+
+            self.steps = [Step(step, find) for step in steps]
+            self.of_batches = None if batch is None else Function(batch, find)
+            self.batches = None if batch is None else BatchArena(np, self.arena, batch)
+            all_functions = [*steps, *([] if batch is None else [batch])]
             # A Loader may have functions that are in no file.
-            files = {step["function"]: hash_of(step["function"]) for step in steps if self.given is None}
+            files = {step["function"]: hash_of(step["function"]) for step in all_functions if self.given is None}
         except BaseException as error:
             self.daemon.send(NOT_IMPORTED, last_lines(error))
         else:
@@ -204,12 +224,54 @@ class Program:
                 for _repeated in calls[place:]:
                     self.daemon.send(LACK, b"it was interrupted")
                 raise
-            if os.getpid() != self.pid:
-                # A function has forked, and returned in both processes. Only one of them answers.
-                os._exit(0)
+            self.end_forked()
             self.daemon.send(letter, words)
             if time.monotonic() >= self.daemon.due:
                 self.daemon.flush()
+
+    def batch(self, shown: int, epoch: int, seed: str) -> None:
+        """Calls the function of batches with the batch that is in the arena."""
+        try:
+            letter, words = self.answer_batch(shown, epoch, int(seed, 16))
+        except BaseException:
+            self.daemon.send(LACK, b"it was interrupted")
+            raise
+        self.end_forked()
+        self.daemon.send(letter, words)
+
+    def answer_batch(self, shown: int, epoch: int, seed: int) -> tuple[bytes, bytes]:
+        """The answer to that."""
+        try:
+            with nullcontext() if self.given is None else kept_states():
+                batch, has_torch = self.batches.batch(shown, epoch, seed), "torch" in sys.modules
+                self.of_batches.seed(seed)
+                self.batches.keep(self.of_batches.function(batch), batch)
+        except BaseException as error:
+            return self.failure(error)
+        # It was not seeded before the call.
+        return (MADE if has_torch or "torch" not in sys.modules else AGAIN), b""
+
+    def end_forked(self) -> None:
+        """Where a function has forked and returned in both processes, only one of them answers."""
+        if os.getpid() != self.pid:
+            os._exit(0)
+
+    def failure(self, error: BaseException) -> tuple[bytes, bytes]:
+        """What is answered if a call has raised this. What is for the caller of a Loader is raised again."""
+        if isinstance(error, WrongResultError):
+            return WRONG, str(error).encode(errors="replace")
+        if self.given is not None and is_of_user(error):
+            raise error
+        number = error.errno if isinstance(error, OSError) else None
+        if self.given is None and (isinstance(error, MemoryError) or number == errno.ENOMEM):
+            return NO_MEMORY, last_lines(error)
+        if number in LACKS:
+            return LACK, last_lines(error)
+        if is_ours(error, "Skip"):
+            return SKIPPED, " ".join(str(error).split()).encode(errors="replace")[:EXCEPTION]
+        if is_ours(error, "Outage"):
+            return LACK, last_lines(error)
+        return RAISED, told(error)
 
     def answer(self, place: int, call: dict[str, Any]) -> tuple[bytes, bytes]:
         """The answer to one call."""
@@ -222,21 +284,8 @@ class Program:
                 result, beside = self.parts(result, call["sample"][2])
             is_kept = result is not None or step.gives != step.takes
             letter = self.keep(place, step, result) if is_kept else MADE
-        except WrongResultError as error:
-            return WRONG, str(error).encode(errors="replace")
         except BaseException as error:
-            if self.given is not None and is_of_user(error):
-                raise
-            number = error.errno if isinstance(error, OSError) else None
-            if self.given is None and (isinstance(error, MemoryError) or number == errno.ENOMEM):
-                return NO_MEMORY, last_lines(error)
-            if number in LACKS:
-                return LACK, last_lines(error)
-            if is_ours(error, "Skip"):
-                return SKIPPED, " ".join(str(error).split()).encode(errors="replace")[:EXCEPTION]
-            if is_ours(error, "Outage"):
-                return LACK, last_lines(error)
-            return RAISED, told(error)
+            return self.failure(error)
         return letter, beside
 
     def parts(self, result: tuple[Any, ...], view: str) -> tuple[Any, bytes]:

@@ -14,7 +14,7 @@ __all__ = ["Python"]
 
 @dataclass(frozen=True)
 class Python(Transform):
-    """Calls a function in Python with each picture, and continues with the picture that it returns.
+    """Calls a function in Python with each picture, and continues with what it returns; or with each finished batch.
 
     Processes of the daemon import the function by its name. It gets a picture, which is a `uint8` array of height x
     width x 3 that it may change, and a `Sample`: `record`, `epoch`, `view`, `repeat`, `label`, `columns`, `targets`,
@@ -23,6 +23,10 @@ class Python(Transform):
     `forebay.Outage` if something is down that it needs. docs/python-steps.md says more.
 
     What precedes it in the list must give pictures of one size.
+
+    With `scope="batch"`, the function is called with each batch once it is finished. It changes the arrays of the
+    batch, such as `batch.images` and `batch.labels`, and returns None or a `dict` of new arrays. It must be the last of
+    the list.
 
     Args:
         function: The function, as "module:name"; or the function itself, whose module and name are used. One of the
@@ -36,6 +40,7 @@ class Python(Transform):
         columns: Columns that the function returns and the dataset does not have, or not with so many items, by name:
             a type such as "f32 [2]", or for lists a tuple of it and the most items of a record, such as
             `("f32 [*, 4]", 20)`.
+        scope: "picture", or "batch".
 
     Example:
         >>> Python("my_steps:augment").to_settings()
@@ -46,6 +51,8 @@ class Python(Transform):
         {'python': {'function': 'my_steps:augment', 'seeded': ['my_steps:pipeline']}}
         >>> Python("my_steps:tags", columns={"blur": "f32", "tags": ("i64 [*]", 5)}).to_settings()["python"]["columns"]
         {'blur': 'f32', 'tags': {'type': 'i64 [*]', 'most': [5]}}
+        >>> Python("my_steps:smooth", scope="batch", columns={"soft_labels": "f32 [10]"}).to_settings()
+        {'python': {'function': 'my_steps:smooth', 'columns': {'soft_labels': 'f32 [10]'}, 'scope': 'batch'}}
         >>> import numpy
         >>> Python(numpy.fliplr).to_settings()
         {'python': {'function': 'numpy:fliplr'}}
@@ -55,6 +62,7 @@ class Python(Transform):
     output: int | Sequence[int] | None = None
     seeded: Sequence[str] | None = None
     columns: Mapping[str, str | Sequence[Any]] | None = None
+    scope: str = "picture"
 
     def to_settings(self) -> dict[str, dict[str, Any]]:
         """The step as a table. A function is named by its module and its name there.
@@ -64,6 +72,8 @@ class Python(Transform):
         """
         ((key, table),) = super().to_settings().items()
         table["function"] = name_of(self.function) if callable(self.function) else self.function
+        if self.scope == "picture":
+            del table["scope"]
         if isinstance(self.columns, Mapping):
             table["columns"] = {name: _declared(column) for name, column in self.columns.items()}
         return {key: table}
