@@ -1,20 +1,23 @@
 """What functions in Python make of a record is the same in each run: at any world size, and after a kill (rule 59)."""
 
 import hashlib
+import json
 import os
+import signal
+import subprocess
 import sys
 
 import forebay
 import numpy as np
 import pytest
 from forebay import transforms
-from processes import Daemon
+from processes import Daemon, children, private_daemons
 from test_python_steps_service import served
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
 RECORDS, EPOCHS = 12, 2
-CODE = """
+GENERATORS = """
 import random
 
 import numpy as np
@@ -35,16 +38,57 @@ def draw(picture, sample):
     picture[3] = own.generator.randrange(256)
     return np.roll(picture, random.randrange(8), axis=1)
 """
+TORCH = """
+import torch
+
+own = None
+
+def draw(picture, sample):
+    picture[0] = torch.randint(256, (1,)).item()
+    noise = torch.randint(0, 40, picture.shape, dtype=torch.uint8)
+    return torch.from_numpy(picture) // 2 + noise
+"""
+ALBUMENTATIONS = """
+import albumentations
+
+own = albumentations.Compose(
+    [albumentations.ColorJitter(p=1.0), albumentations.CoarseDropout(p=1.0), albumentations.GaussNoise(p=1.0)]
+)
+
+def draw(picture, sample):
+    return own(image=picture)["image"]
+"""
 
 
 @pytest.fixture
-def steps(tmp_path, monkeypatch):
-    """Transforms with a function that draws from all generators."""
+def drawing(request, tmp_path, monkeypatch):
+    """The folder of a module whose function draws from generators: of Python and numpy, or of a library."""
+    name, code = getattr(request, "param", (None, GENERATORS))
+    if name is not None:
+        pytest.importorskip(name, reason=f"{name} is not installed; `make originals` installs it")
     folder = tmp_path / "steps"
     folder.mkdir()
-    (folder / "my_draws.py").write_text(CODE)
+    (folder / "my_draws.py").write_text(code)
     monkeypatch.syspath_prepend(str(folder))
-    function = transforms.Python("my_draws:draw", seeded=["my_draws:own"])
+    return folder
+
+
+each_library = pytest.mark.parametrize(
+    "drawing",
+    [
+        pytest.param((None, GENERATORS), id="python"),
+        pytest.param(("torch", TORCH), marks=pytest.mark.originals, id="torch"),
+        pytest.param(("albumentations", ALBUMENTATIONS), marks=pytest.mark.originals, id="albumentations"),
+    ],
+    indirect=True,
+)
+
+
+@pytest.fixture
+def steps(drawing):
+    """Transforms with a function that draws from all generators."""
+    has_own = "own = None" not in (drawing / "my_draws.py").read_text()
+    function = transforms.Python("my_draws:draw", seeded=["my_draws:own"] if has_own else None)
     inside = transforms.RandomApply([transforms.RandomChoice([function, transforms.RandomVerticalFlip()])], p=0.9)
     return [transforms.RandomResizedCrop(16), function, transforms.RandomHorizontalFlip(), inside]
 
@@ -61,8 +105,12 @@ def hashes(loader, epochs=EPOCHS):
     for _ in range(epochs):
         for batch in loader:
             for place in np.flatnonzero(batch.mask):
-                found[int(batch.records[place]), batch.epoch] = hash_at(batch, place)
+                found[turn_at(batch, place)] = hash_at(batch, place)
     return found
+
+
+def turn_at(batch, place):
+    return int(batch.records[place]), batch.epoch
 
 
 def hash_at(batch, place):
@@ -81,6 +129,51 @@ def expected(jpegs, steps, views):
     return found
 
 
+@each_library
+@pytest.mark.parametrize("kills", [False, True])
+def test_rule_59_functions_make_the_same_pictures_with_4_processes_and_if_these_are_killed(
+    jpegs, steps, views, expected, kills
+):
+    found = {}
+    given = {"shuffle": True, "seed": 7, "epochs": EPOCHS, "python_workers": 4, "views": views}
+    with forebay.Loader(jpegs, batch_size=2, transform=steps, **given) as loader:
+        for _ in range(EPOCHS):
+            for batch in loader:
+                found.update({turn_at(batch, place): hash_at(batch, place) for place in np.flatnonzero(batch.mask)})
+                for child in callers() if kills else ():
+                    os.kill(child, signal.SIGKILL)
+        assert [(epoch.quarantined, epoch.adds_up) for epoch in loader.audit()] == [(0, True)] * EPOCHS
+    assert found == expected
+
+
+def callers():
+    """The processes that call functions for this process's own daemons."""
+    of = [children(daemon) for daemon in private_daemons()]
+    return [child for each in of for child, command in each if "forebay_step" in command]
+
+
+@each_library
+def test_rule_59_functions_make_the_same_pictures_in_a_replay(binary, jpegs, drawing, steps, views, expected, tmp_path):
+    table = {"transform": [step.to_settings() for step in steps]}
+    tables = {name: {"transform": [step.to_settings() for step in each]} for name, each in views.items()}
+    keys = {
+        **table,
+        "views": tables,
+        "python_path": [str(drawing)],
+        "python": sys.executable,
+        "seed": 7,
+        "shuffle": True,
+    }
+    named = [f"{key}={json.dumps(value)}".replace('": ', '" = ') for key, value in keys.items()]
+    arguments = [part for each in named for part in ("--set", each)]
+    for record, epoch in [(0, 0), (5, 0), (7, 1), (11, 1)]:
+        turn = ["--record", str(record), "--epoch", str(epoch), "--output", tmp_path]
+        subprocess.run([binary, "replay", jpegs, *arguments, *turn], check=True, capture_output=True)
+        made = [np.load(tmp_path / f"record-{record}-epoch-{epoch}-{view}.npy") for view in ("images", "local")]
+        assert hashlib.sha256(b"".join(each.tobytes() for each in made)).hexdigest() == expected[record, epoch]
+
+
+@each_library
 @pytest.mark.parametrize("world_size", [2, 3])
 def test_rule_59_functions_make_the_same_pictures_with_any_world_size(jpegs, steps, views, expected, world_size):
     found = {}
@@ -92,6 +185,7 @@ def test_rule_59_functions_make_the_same_pictures_with_any_world_size(jpegs, ste
     assert found == expected
 
 
+@each_library
 def test_rule_59_functions_make_the_same_pictures_after_their_daemon_is_killed(
     binary, jpegs, steps, views, expected, tmp_path, monkeypatch
 ):
