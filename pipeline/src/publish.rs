@@ -8,7 +8,7 @@ use forebay_ring::SlotFrame;
 use crate::batch_metadata::{BatchMetadata, MixedLabels, SettledBatch};
 use crate::targets::TargetWriter;
 
-/// Writes a batch, as [`write`] does, and gives it as it is handed on.
+/// Writes a batch, and gives it as it is handed on.
 pub(crate) fn publish(
     mut batch: SettledBatch,
     mixed: Option<&MixedLabels>,

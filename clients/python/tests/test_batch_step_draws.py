@@ -129,3 +129,41 @@ def test_rule_59_batches_are_the_same_after_their_daemon_is_killed(
         assert turns == set(expected[0])
     finally:
         daemon.end()
+
+
+TORCH = """
+import random
+
+class Generator:
+    def __init__(self):
+        self.drawn = random.Random(0)
+
+    def manual_seed(self, seed):
+        self.drawn.seed(seed)
+
+class Tensor:
+    pass
+
+default_generator = Generator()
+"""
+LATE = """
+def late(batch):
+    batch.images[...] = 255 - batch.images
+    import torch
+
+    batch.images[:, 0, 0, 0] = torch.default_generator.drawn.randrange(256)
+"""
+
+
+def test_rule_59_a_function_of_batches_that_imports_torch_late_is_called_again_with_the_batch_as_it_was(
+    jpegs, batch_module
+):
+    # The children find this one before any other.
+    batch_module(TORCH, "torch")
+    given = {"batch_size": 3, "seed": 5, "epochs": 1, "python_workers": 1}
+    made = []
+    for name, code in (("my_late", LATE), ("my_early", "import torch\n" + LATE)):
+        step = of_batches(f"{batch_module(code, name)}:late")
+        with forebay.Loader(jpegs, transform=[*BEFORE, step], **given) as loader:
+            made.append([np.array(batch.images) for batch in loader])
+    assert np.array_equal(*made)

@@ -143,3 +143,38 @@ def test_rule_59_a_stream_that_stops_does_not_wait_for_a_function_of_batches(jpe
     with forebay.Loader(jpegs, batch_size=2, epochs=1, transform=BEFORE) as loader:
         loader.load_state_dict(state)
         assert sorted(record for batch in loader for record in batch.records.tolist()) == list(range(2, 12))
+
+
+def test_rule_59_a_function_of_batches_in_the_loaders_process_fails_the_stream_too(jpegs):
+    called = []
+
+    def raises(batch):
+        called.append(batch.records.tolist())
+        raise KeyError("no such key")
+
+    given = {"batch_size": 4, "epochs": 1, "python_workers": 0}
+    with forebay.Loader(jpegs, transform=[*BEFORE, of_batches(raises)], **given) as loader:
+        with pytest.raises(forebay.Error, match="failed twice with batch 0") as error:
+            list(loader)
+        assert "raised KeyError: 'no such key'" in str(error.value)
+    assert called[:2] == [[0, 1, 2, 3]] * 2
+
+
+def test_rule_59_what_ends_a_program_is_raised_by_next_and_the_batch_is_given_to_the_function_again(jpegs):
+    called = []
+
+    def interrupted(batch):
+        called.append(batch.records.tolist())
+        batch.images[...] = 255 - batch.images
+        if len(called) == 1:
+            raise KeyboardInterrupt
+
+    given = {"batch_size": 4, "epochs": 1, "seed": 3, "python_workers": 0}
+    with forebay.Loader(jpegs, transform=BEFORE, **given) as loader:
+        plain = [np.array(batch.images) for batch in loader]
+    with forebay.Loader(jpegs, transform=[*BEFORE, of_batches(interrupted)], **given) as loader:
+        with pytest.raises(KeyboardInterrupt):
+            loader.next()
+        made = [np.array(batch.images) for batch in loader]
+    assert called == [[0, 1, 2, 3], [0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+    assert np.array_equal(made, 255 - np.array(plain))
