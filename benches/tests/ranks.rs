@@ -38,11 +38,12 @@ const RANKS: [(&str, u32); 26] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 34] = [
+const FENCES: [(&str, &[&str]); 35] = [
     ("redb", &["forebay-coordinator"]),
     ("tokio-rustls", &["forebay-ledger-client", "forebay-daemon"]),
     ("pyo3", &["forebay-python"]),
     ("turbojpeg-sys", &["forebay-pixels", "forebay-fake-gpu"]),
+    ("jxl", &["forebay-pixels"]),
     ("libc", &["forebay-ring"]),
     ("libloading", &["forebay-cuda", "forebay-fake-gpu"]),
     ("tonic", &["forebay-proto", "forebay-ledger-client", "forebay-coordinator", "forebay-daemon", "forebay"]),

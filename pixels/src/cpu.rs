@@ -3,6 +3,7 @@
 mod canvas;
 mod cmyk;
 pub(crate) mod jpeg;
+pub(crate) mod jxl;
 mod load;
 mod memory;
 pub(crate) mod other;

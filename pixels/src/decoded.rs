@@ -30,11 +30,13 @@ pub enum DecodedBy {
     Libwebp,
     /// The `image` crate.
     Image,
+    /// The `jxl` crate.
+    Jxl,
 }
 
 impl DecodedBy {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::ForebayJpeg, Self::LibjpegTurbo, Self::Libwebp, Self::Image];
+    pub const ALL: [Self; 5] = [Self::ForebayJpeg, Self::LibjpegTurbo, Self::Libwebp, Self::Image, Self::Jxl];
 
     /// The decoder's name.
     pub fn name(self) -> &'static str {
@@ -43,6 +45,7 @@ impl DecodedBy {
             Self::LibjpegTurbo => "libjpeg-turbo",
             Self::Libwebp => "libwebp",
             Self::Image => "image",
+            Self::Jxl => "jxl",
         }
     }
 }

@@ -20,8 +20,8 @@ pub struct Limits {
     pub bytes: u64,
     /// Scans of a progressive JPEG.
     pub scans: u32,
-    /// Time for one picture; none by default. libjpeg-turbo and forebay-jpeg look at it while decoding, all else
-    /// before each step of a plan.
+    /// Time for one picture; none by default. libjpeg-turbo, forebay-jpeg and the decoder of JPEG XL look at it while
+    /// decoding, all else before each step of a plan.
     pub time: Option<Duration>,
 }
 
@@ -33,7 +33,7 @@ pub enum Fault {
     #[error("The file is empty.")]
     Empty,
     /// The content is no known format.
-    #[error("The content is no picture in a known format (JPEG, PNG, WebP, BMP, GIF, TIFF, PNM).")]
+    #[error("The content is no picture in a known format (JPEG, PNG, WebP, BMP, GIF, TIFF, PNM, JPEG XL).")]
     NotAPicture,
     /// The bytes end too early.
     #[error("The picture is truncated: its data ends before the picture does.")]

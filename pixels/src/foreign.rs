@@ -3,8 +3,6 @@
 
 /// First bytes, and what begins so.
 const BEGINNINGS: &[(&[u8], &str)] = &[
-    (b"\0\0\0\x0cJXL \r\n\x87\n", "JPEG XL"),
-    (b"\xff\x0a", "JPEG XL"),
     (b"\0\0\0\x0cjP  \r\n\x87\n", "JPEG 2000"),
     (b"\xff\x4f\xff\x51", "JPEG 2000"),
     (b"II\xbc", "JPEG XR"),
@@ -173,8 +171,6 @@ mod tests {
             (brand(b"crx ", b"isom"), "raw photograph, CR3"),
             (brand(b"isom", b"mp41"), "video, MP4"),
             (brand(b"qt  ", b""), "video, QuickTime"),
-            (b"\xff\x0a\x01".to_vec(), "JPEG XL"),
-            (b"\0\0\0\x0cJXL \r\n\x87\n rest".to_vec(), "JPEG XL"),
             (b"\0\0\0\x0cjP  \r\n\x87\n rest".to_vec(), "JPEG 2000"),
             (b"MM\0+\0\x08\0\0".to_vec(), "BigTIFF"),
             (b"8BPS\0\x01".to_vec(), "Photoshop document"),

@@ -3,6 +3,9 @@
 use crate::fault::Fault;
 use crate::foreign;
 
+/// How a JPEG XL begins: in its container, and without one.
+const JXL: [&[u8]; 2] = [b"\0\0\0\x0cJXL \r\n\x87\n", b"\xff\x0a"];
+
 /// Format of a picture file. The content decides, never the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -21,6 +24,8 @@ pub enum Format {
     Tiff,
     /// PBM, PGM, PPM, PAM.
     Pnm,
+    /// JPEG XL; of an animation, only the first frame is decoded.
+    Jxl,
 }
 
 impl Format {
@@ -41,6 +46,7 @@ impl Format {
             Ok(image::ImageFormat::Gif) => Ok(Self::Gif),
             Ok(image::ImageFormat::Tiff) => Ok(Self::Tiff),
             Ok(image::ImageFormat::Pnm) => Ok(Self::Pnm),
+            _ if JXL.iter().any(|beginning| bytes.starts_with(beginning)) => Ok(Self::Jxl),
             _ => {
                 Err(foreign::name_of(bytes).map_or(Fault::NotAPicture, |name| Fault::Unsupported { kind: name.into() }))
             }
@@ -57,11 +63,13 @@ impl Format {
             Self::Gif => "gif",
             Self::Tiff => "tiff",
             Self::Pnm => "pnm",
+            Self::Jxl => "jxl",
         }
     }
 
-    pub(crate) fn of_image(self) -> image::ImageFormat {
-        match self {
+    /// What the `image` crate calls it, if that knows it.
+    pub(crate) fn of_image(self) -> Option<image::ImageFormat> {
+        Some(match self {
             Self::Jpeg => image::ImageFormat::Jpeg,
             Self::Png => image::ImageFormat::Png,
             Self::WebP => image::ImageFormat::WebP,
@@ -69,6 +77,7 @@ impl Format {
             Self::Gif => image::ImageFormat::Gif,
             Self::Tiff => image::ImageFormat::Tiff,
             Self::Pnm => image::ImageFormat::Pnm,
-        }
+            Self::Jxl => return None,
+        })
     }
 }

@@ -2,6 +2,7 @@
 //! 16 bits, and a profile. They are counted by what the file says of itself, without decoding it.
 
 use crate::cpu::jpeg::segments::Segments;
+use crate::cpu::jxl::{self, JxlColours, OpenJxl};
 use crate::cpu::other::OpenOther;
 use crate::cpu::webp::OpenWebp;
 use crate::fault::Limits;
@@ -17,7 +18,7 @@ const MOST: u64 = 1 << 20;
 pub enum FurtherKind {
     /// Pages of a TIFF.
     Pages,
-    /// Frames of a GIF, a WebP or a PNG.
+    /// Frames of a GIF, a WebP, a PNG or a JPEG XL.
     Frames,
     /// Pictures behind the first one of a JPEG (MPO).
     Pictures,
@@ -67,7 +68,14 @@ impl Further {
     pub fn of(bytes: &[u8], limits: &Limits) -> Vec<Self> {
         let Ok(format) = Format::of(bytes) else { return Vec::new() };
         let (has_alpha, has_16_bits) = depth(bytes, format, limits);
-        let has_profile = icc::profile(bytes, format).is_some_and(|profile| !icc::is_srgb(&profile));
+        let has_profile = match format {
+            Format::Jxl => OpenJxl::open(bytes).is_ok_and(|open| match open.colours() {
+                JxlColours::Srgb => false,
+                JxlColours::Named => true,
+                JxlColours::Profile(profile) => !icc::is_srgb(profile),
+            }),
+            _ => icc::profile(bytes, format).is_some_and(|profile| !icc::is_srgb(&profile)),
+        };
         let of_pixels = [
             (FurtherKind::Alpha, has_alpha),
             (FurtherKind::SixteenBits, has_16_bits),
@@ -90,6 +98,7 @@ fn parts(bytes: &[u8], format: Format) -> Option<(FurtherKind, u64)> {
         Format::WebP => (FurtherKind::Frames, webp_frames(bytes).saturating_sub(1)),
         Format::Png => (FurtherKind::Frames, png_frames(bytes)),
         Format::Jpeg => (FurtherKind::Pictures, jpeg_pictures(bytes).unwrap_or(0).saturating_sub(1)),
+        Format::Jxl => (FurtherKind::Frames, jxl::frames(bytes, MOST).saturating_sub(1)),
         Format::Bmp | Format::Pnm => return None,
     };
     (count > 0).then_some((kind, count))
@@ -100,6 +109,7 @@ fn depth(bytes: &[u8], format: Format, limits: &Limits) -> (bool, bool) {
     match format {
         Format::Jpeg => (false, false),
         Format::WebP => (OpenWebp::open(bytes).is_ok_and(|open| open.has_alpha()), false),
+        Format::Jxl => OpenJxl::open(bytes).map_or((false, false), |open| open.depth()),
         _ => OpenOther::open(bytes, format, 0, limits).map_or((false, false), |open| open.depth()),
     }
 }

@@ -7,6 +7,7 @@
 mod counting;
 
 use std::io::Cursor;
+use std::path::Path;
 
 use counting::{BYTES, FIXED, most};
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
@@ -75,7 +76,12 @@ fn files() -> Vec<(String, Vec<u8>)> {
     let files = kinds.iter().flat_map(|(format, images): &(_, Vec<DynamicImage>)| {
         images.iter().map(move |image| (format!("{format:?} of {:?}", image.color()), stored(image, *format)))
     });
-    files.collect()
+    // The largest that libjxl has written.
+    let of_libjxl = ["large-lossy", "large-lossless", "large-deep-alpha", "large-deep-alpha-lossy"].map(|name| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jxl");
+        (format!("JPEG XL, {name}"), std::fs::read(folder.join(format!("{name}-700x500.jxl"))).unwrap())
+    });
+    files.chain(of_libjxl).collect()
 }
 
 #[test]

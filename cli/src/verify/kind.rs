@@ -18,6 +18,7 @@ pub(super) enum PictureKind {
     Gif,
     Tiff,
     Pnm,
+    Jxl,
     Other,
 }
 
@@ -39,6 +40,7 @@ impl PictureKind {
             Format::Gif => Self::Gif,
             Format::Tiff => Self::Tiff,
             Format::Pnm => Self::Pnm,
+            Format::Jxl => Self::Jxl,
             _ => Self::Other,
         })
     }
@@ -54,6 +56,7 @@ impl PictureKind {
             Self::Gif => "GIF",
             Self::Tiff => "TIFF",
             Self::Pnm => "PNM",
+            Self::Jxl => "JPEG XL",
             Self::Other => "other",
         }
     }
@@ -87,6 +90,7 @@ fn promised(extension: &str) -> Option<Format> {
         "gif" => Format::Gif,
         "tif" | "tiff" => Format::Tiff,
         "ppm" | "pgm" | "pbm" | "pnm" => Format::Pnm,
+        "jxl" => Format::Jxl,
         _ => return None,
     })
 }

@@ -7,6 +7,7 @@ use forebay_jpeg::SeekPoints;
 use super::canvas::Canvas;
 use super::jpeg::head::JpegHead;
 use super::jpeg::{JpegDecoders, JpegTask};
+use super::jxl::{Clock, OpenJxl};
 use super::other::OpenOther;
 use super::turn;
 use super::webp::OpenWebp;
@@ -151,6 +152,18 @@ pub(super) fn load(
             let Wanted { scale, part } = wanted(&stored, false)?;
             let part = stored.orientation.stored_part(part, width, height);
             (stored, scale, open.read(part, background, limits, canvas)?, DecodedBy::Libwebp)
+        }
+        Format::Jxl => {
+            let open = OpenJxl::open(bytes)?;
+            let size @ (width, height) = open.size();
+            limits.check_picture(width, height)?;
+            limits.check_memory(size, open.own_form())?;
+            let stored = Stored::of_file(size, open.orientation(), input);
+            let (rgb, spare) = canvas.begin(width, height, limits)?;
+            // The plan depends on the size of the whole picture, which is decoded.
+            let Wanted { scale, .. } = wanted(&stored, false)?;
+            open.read(background, Clock { limits, begun }, spare, rgb)?;
+            (stored, scale, Rect::whole(width, height), DecodedBy::Jxl)
         }
         _ => {
             let open = OpenOther::open(bytes, format, input.page, limits)?;

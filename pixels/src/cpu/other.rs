@@ -1,4 +1,4 @@
-//! Every format but JPEG and WebP, by the `image` crate, as RGB of 8 bits.
+//! Every format but JPEG, WebP and JPEG XL, by the `image` crate, as RGB of 8 bits.
 //!
 //! 16-bit values keep their upper byte, as Pillow does; alpha is blended over the recipe's background.
 
@@ -96,7 +96,8 @@ impl<'a> OpenOther<'a> {
                         _ => (bytes.into(), Colours::AsDecoded),
                     };
                     open.copies += u8::from(matches!(file, Cow::Owned(_)));
-                    let mut reader = ImageReader::with_format(Cursor::new(file), format.of_image());
+                    let of_image = format.of_image().ok_or(Fault::NotAPicture)?;
+                    let mut reader = ImageReader::with_format(Cursor::new(file), of_image);
                     reader.limits(image_limits(limits));
                     let decoder =
                         reader.into_decoder().map_err(|error| named(from_image(error), open.page.as_ref()))?;

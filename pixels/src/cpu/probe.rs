@@ -1,6 +1,7 @@
 //! What a file is, from its content alone: format, size and orientation, without decoding it.
 
 use crate::cpu::jpeg::head::JpegHead;
+use crate::cpu::jxl::{self, OpenJxl};
 use crate::cpu::other::OpenOther;
 use crate::cpu::webp::OpenWebp;
 use crate::fault::{Fault, Limits};
@@ -62,6 +63,13 @@ pub fn probe_page(bytes: &[u8], page: u32) -> Result<Probe, Fault> {
         let orientation = open.orientation();
         let (width, height) = orientation.seen(open.size().0, open.size().1);
         let (own_form, beside) = (open.own_form(), open.tables());
+        return Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, own_form, beside });
+    }
+    if format == Format::Jxl {
+        let open = OpenJxl::open(bytes)?;
+        let orientation = open.orientation();
+        let (width, height) = orientation.seen(open.size().0, open.size().1);
+        let (own_form, beside) = (open.own_form(), jxl::LITTLE);
         return Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, own_form, beside });
     }
     let open = OpenOther::open(bytes, format, page, &Limits::default())?;

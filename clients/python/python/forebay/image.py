@@ -37,7 +37,7 @@ class Probe:
     """What a picture's header says.
 
     Attributes:
-        format: "jpeg", "png", "webp", "bmp", "gif", "tiff" or "pnm". The content decides, never the name.
+        format: "jpeg", "png", "webp", "bmp", "gif", "tiff", "pnm" or "jxl". The content decides, never the name.
         width: Width in pixels, after the EXIF orientation.
         height: Height in pixels, after the EXIF orientation.
     """

@@ -10,11 +10,11 @@ use crate::fault::Fault;
 const UPPER: usize = if cfg!(target_endian = "little") { 1 } else { 0 };
 
 /// The colours of a picture with 8 bits per pixel.
-pub(super) type Palette = [[u8; 3]; 256];
+pub(in crate::cpu) type Palette = [[u8; 3]; 256];
 
 /// What values mean beside what the decoder says of them.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Colours {
+pub(in crate::cpu) enum Colours {
     /// Nothing.
     #[default]
     AsDecoded,
@@ -44,7 +44,7 @@ impl Colours {
     ///
     /// # Errors
     /// [`Fault::Unsupported`] for values that are not taken.
-    pub(super) fn to_rgb(
+    pub(in crate::cpu) fn to_rgb(
         &self,
         color: ColorType,
         raw: &[u8],
