@@ -10,6 +10,7 @@ pub(crate) mod job;
 mod lane_thread;
 mod lane_workers;
 pub(crate) mod lanes;
+pub(crate) mod left_out;
 mod maker;
 pub(crate) mod masks;
 pub(crate) mod mixing;

@@ -79,6 +79,9 @@ metrics! {
     SwitchedOff: Gauge, "forebay_switched_off",
         "1 for a GPU, or a lane of one, that does not decode, with the reason.";
     PicturesDecoded: Counter, "forebay_pictures_decoded_total", "Pictures that the decoder has made.";
+    ContentLeftOut: Counter, "forebay_content_left_out_total",
+        "Files that the CPU lane has decoded, and that have content which is not in the pixels, by format and content: alpha, \
+         16 bits, further pages, frames, pictures or bands, or an ICC profile other than sRGB.";
     CacheHits: Counter, "forebay_cache_hits_total", "Records that the cache had.";
     CacheMisses: Counter, "forebay_cache_misses_total",
         "Records that were read since the cache did not have them.";

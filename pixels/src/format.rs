@@ -29,6 +29,10 @@ pub enum Format {
 }
 
 impl Format {
+    /// All of them.
+    pub const ALL: [Self; 8] =
+        [Self::Jpeg, Self::Png, Self::WebP, Self::Bmp, Self::Gif, Self::Tiff, Self::Pnm, Self::Jxl];
+
     /// The format that the content's first bytes show.
     ///
     /// # Errors

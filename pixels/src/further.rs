@@ -33,6 +33,10 @@ pub enum FurtherKind {
 }
 
 impl FurtherKind {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Pages, Self::Frames, Self::Pictures, Self::Bands, Self::Alpha, Self::SixteenBits, Self::Profile];
+
     /// What they are called, in the plural.
     pub fn name(self) -> &'static str {
         match self {

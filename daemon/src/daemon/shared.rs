@@ -74,6 +74,11 @@ impl Shared {
         self.pools.decoded()
     }
 
+    /// Of how many pictures content of the file is not in the pixels, by format and content.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
+        self.pools.left_out().map(|(format, kind, pictures)| (format.name(), kind.name(), pictures))
+    }
+
     /// The lanes, for the status.
     pub(crate) fn lane_status(&self) -> Vec<LaneStatus> {
         let refusal = |(reason, pictures): (Refusal, u64)| LaneRefusal { reason: reason.name().into(), pictures };

@@ -158,5 +158,8 @@ async fn gauges(daemon: &Daemon, earlier: &Earlier, turn: impl Fn()) -> Samples 
     for (decoder, pictures) in daemon.shared().decoded() {
         samples.counter(Metric::PicturesDecoded, &[("decoder", decoder)], pictures);
     }
+    for (format, content, pictures) in daemon.shared().left_out() {
+        samples.counter(Metric::ContentLeftOut, &[("format", format), ("content", content)], pictures);
+    }
     samples
 }

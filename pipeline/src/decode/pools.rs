@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Weak};
 
+use forebay_pixels::{Format, FurtherKind};
 use parking_lot::Mutex;
 use thiserror::Error;
 
@@ -86,6 +87,12 @@ impl Pools {
     /// How many pictures each decoder has decoded so far.
     pub fn decoded(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.lane.tally.figures()
+    }
+
+    /// How many of the pictures that the CPU lane has decoded had content that is not in the pixels: the format of the file, the
+    /// content, and the number.
+    pub fn left_out(&self) -> impl Iterator<Item = (Format, FurtherKind, u64)> {
+        self.lane.left_out.figures()
     }
 }
 
