@@ -35,7 +35,6 @@ mod remote;
 mod replay;
 mod run;
 mod sample;
-mod seen_size;
 mod serve;
 mod span;
 mod status;

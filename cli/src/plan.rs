@@ -1,7 +1,6 @@
 //! `forebay plan`: what an epoch of pictures in buckets would be, from the sizes of a dataset's pictures. No daemon runs, and only
 //! a few headers are read.
 
-mod check;
 mod choice;
 mod report;
 
@@ -11,7 +10,8 @@ use std::path::PathBuf;
 
 use forebay_daemon::config::Environment;
 use forebay_formats::open_all;
-use forebay_plan::{Bucket, Leftovers};
+use forebay_pipeline::compare_sizes;
+use forebay_plan::{Bucket, BucketChoice, Leftovers};
 use forebay_sources::{ColumnMap, IndexChoice, Labels, Options, OwnOptions, Source};
 
 use crate::disk_cache::disk_cache;
@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::json;
 use crate::pair::pair;
 use crate::verify::labels;
-use choice::{BatchChoice, BucketChoice, leftovers};
+use choice::BatchChoice;
 use report::PlannedEpoch;
 
 #[derive(Debug, clap::Args)]
@@ -59,7 +59,7 @@ pub(crate) struct PlanArgs {
     divisor: u64,
     /// What becomes of pictures that fill no step of their bucket: neighbour (the next bucket by aspect has them), repeat
     /// (the step is filled with copies) or drop.
-    #[arg(long, value_name = "POLICY", default_value = "neighbour", value_parser = leftovers)]
+    #[arg(long, value_name = "POLICY", default_value = "neighbour")]
     leftovers: Leftovers,
     /// How often an epoch has each picture.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
         step: args.step,
         no_upscale: args.no_upscale,
     };
-    let rule = buckets.rule()?;
+    let rule = buckets.rule().map_err(|error| Failure::Usage(format!("--buckets: {error}")))?;
     let batch = BatchChoice { pictures: args.batch_size, pixels: args.pixels, divisor: args.divisor };
     let source = open(args)?;
     let sizes = source.sizes();
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
                 .to_owned(),
         ));
     }
-    check::compare(&*source, &sizes)?;
+    compare_sizes(&*source, &sizes).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let mut without = 0;
     for record in 0..source.len() {

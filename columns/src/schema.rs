@@ -15,6 +15,10 @@ pub const RESERVED: [&str; 4] = ["images", "labels", "records", "mask"];
 const REPEATS: &str = "repeats";
 /// The columns that a stream has if it mixes pictures: the other picture's label, and the weight of `labels`.
 pub const MIXED: [&str; 2] = ["mixed_labels", "mix"];
+/// The columns that a stream has if its pictures are in buckets. `planned` is how many records the epoch's plan gives the step on all
+/// ranks. The others are pairs of a vertical and a horizontal number: the size of the picture as it was, the size that is shown, and
+/// where this begins in the picture once it was resized.
+pub const BUCKETED: [&str; 4] = ["planned", "sizes", "shown", "crop"];
 /// What else a batch has a name for.
 const TAKEN: [&str; 4] = ["epoch", "valid", "validity", REPEATS];
 
@@ -234,6 +238,17 @@ impl Schema {
         let types = [ElementType::I64, ElementType::F32].map(ColumnType::scalar);
         let mixed = MIXED.into_iter().zip(types).map(|(name, of)| Field::new(name, of));
         Self::try_new(self.fields.into_iter().chain(mixed).collect())
+    }
+
+    /// The same with the columns of [`BUCKETED`] behind the others.
+    ///
+    /// # Errors
+    /// A column has one of these names, or there are as many columns as there may be.
+    pub fn with_buckets(self) -> Result<Self, SchemaError> {
+        let pair = || ColumnType::try_new(ElementType::I32, 0, &[2]).expect("a pair is a row");
+        let types = [ColumnType::scalar(ElementType::I64), pair(), pair(), pair()];
+        let columns = BUCKETED.into_iter().zip(types).map(|(name, of)| Field::new(name, of));
+        Self::try_new(self.fields.into_iter().chain(columns).collect())
     }
 
     /// The place of the column of repeats.

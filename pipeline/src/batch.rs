@@ -38,7 +38,6 @@ use crate::reason::Reason;
 use crate::record::{BadRecord, EpochTurn, Position};
 use crate::worked_batch::WorkedBatch;
 use batcher::{Action, Batcher};
-use form::Form;
 use last_leases::LastLeases;
 use look::ToldWait;
 pub(crate) use parts::BatchParts;
@@ -192,14 +191,11 @@ impl BatchStage {
         // There was room when the record was taken, so there is a slot.
         if self.batcher.needs_slot(position) && self.parts.slots.slots.spare() > 0 {
             let progress = &self.parts.progress;
-            let batch = match self.parts.order.batch_of(position, || progress.borrow().floor) {
-                Some((batches, index)) => {
-                    let form = Form::of(batches, index);
-                    self.batcher.begin_fixed(position, &form)
-                }
-                None => self.batcher.begin(position.epoch),
+            let (batch, sized) = match self.parts.order.form_of(position, || progress.borrow().floor) {
+                Some((form, sized)) => (self.batcher.begin_fixed(position, &form), sized),
+                None => (self.batcher.begin(position.epoch), None),
             };
-            self.parts.slots.open(batch, position.in_epoch());
+            self.parts.slots.open(batch, position.in_epoch(), sized);
         }
     }
 
@@ -235,7 +231,8 @@ impl BatchStage {
 
     fn decode(&mut self, at: At, content: Buffer, of: EpochTurn, suspect: bool) {
         let Some(place) = self.parts.slots.slots.lend(at) else { return };
-        self.parts.decoding.decode(at, place, content, of, suspect);
+        let class = self.parts.slots.slots.step(at.0).map_or(0, |step| step.class);
+        self.parts.decoding.decode((at, class), place, content, of, suspect);
     }
 
     fn outcome(&mut self, done: Done) {
@@ -244,7 +241,11 @@ impl BatchStage {
             return self.act(Action::Fail(words.into()));
         }
         let outcome = match (outcome, self.batcher.record(at)) {
-            (Ok(origin), _) => Ok(origin),
+            (Ok(origin), Some(record)) => match self.parts.order.check(record, origin) {
+                Ok(origin) => Ok(origin),
+                Err(reason) => Err(self.bad(record, reason)),
+            },
+            (Ok(origin), None) => Ok(origin),
             (Err(reason), Some(record)) => Err(self.bad(record, reason)),
             // Its batch is gone.
             (Err(_), None) => return,

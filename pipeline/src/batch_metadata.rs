@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use forebay_columns::Value;
 use forebay_pixels::Origin;
+use forebay_plan::StepClass;
 use forebay_proto::Turn;
 use forebay_ring::{Claim, SlotMut};
 
@@ -29,6 +30,8 @@ pub(crate) struct BatchMetadata {
     pub partners: BTreeMap<u32, Box<Partners>>,
     /// What functions in Python have returned beside the pictures of places.
     pub returned: BTreeMap<u32, Box<Returned>>,
+    /// What its step has on all ranks, if steps have classes.
+    pub step: Option<StepClass>,
     /// What the batch answers for: its own places in their order, then bare claims.
     pub claims: Vec<Claim>,
     /// What is wrong with the records of bare claims that have one.

@@ -249,9 +249,10 @@ impl Follow {
         Self { settings, maps: Vec::new(), mosaics, beside: BTreeMap::new(), partners, plan, copy, further }
     }
 
-    /// Takes the pictures of another batch.
-    pub(crate) fn begin(&mut self, metadata: &BatchMetadata) {
+    /// Takes the pictures of another batch. They went through `own` if they are those of a bucket.
+    pub(crate) fn begin(&mut self, metadata: &BatchMetadata, own: Option<&Arc<Recipe>>) {
         let Self { settings: FollowSettings { recipe, seed, annotated, .. }, maps, mosaics, beside, plan, .. } = self;
+        let recipe = own.unwrap_or(recipe);
         beside.clear();
         maps.resize_with(maps.len().max(metadata.places.origins.len()), Default::default);
         for (_, is_made) in &mut *maps {

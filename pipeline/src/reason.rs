@@ -36,6 +36,17 @@ pub(crate) enum Reason {
     /// It cannot be decoded.
     #[error(transparent)]
     Decode(#[from] Fault),
+    /// It has another size than its bucket was chosen by.
+    #[error(
+        "The picture is {} x {} and not {} x {} (height x width), as the index or its columns say.",
+        found.0, found.1, known.0, known.1
+    )]
+    Size {
+        /// Height and width that were known before.
+        known: (u32, u32),
+        /// Those of the file.
+        found: (u32, u32),
+    },
     /// A mask of it cannot be decoded.
     #[error("Its mask \"{column}\": {fault}.")]
     Mask {
@@ -92,9 +103,12 @@ impl Reason {
             Self::Outlasted { .. } | Self::Late { .. } | Self::Growing { .. } | Self::Stream { .. } => true,
             // Time is the one limit that the same bytes may keep or not.
             Self::Decode(fault) => matches!(fault, Fault::TooSlow { .. }),
-            Self::Mask { .. } | Self::Panic { .. } | Self::Poison { .. } | Self::Step { .. } | Self::Skipped { .. } => {
-                false
-            }
+            Self::Size { .. }
+            | Self::Mask { .. }
+            | Self::Panic { .. }
+            | Self::Poison { .. }
+            | Self::Step { .. }
+            | Self::Skipped { .. } => false,
             Self::Told { may_pass, .. } => *may_pass,
         }
     }
@@ -117,6 +131,7 @@ mod tests {
             (Reason::Growing { bytes: 7 }, true),
             (Fault::Truncated.into(), false),
             (Fault::TooSlow { limit: timeout }.into(), true),
+            (Reason::Size { known: (4, 6), found: (6, 4) }, false),
             (Reason::Panic { panic: "no".into() }, false),
             (Reason::Poison { ending: "SIGSEGV".into() }, false),
             (Reason::Step { words: "ValueError".into() }, false),

@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use forebay_pixels::{Draw, MOST_VIEWS, Mosaics, Plan, Recipe, View};
+use forebay_plan::{Plan as EpochPlan, SpecError};
 use forebay_proto::Turn;
 use forebay_sources::{ReadError, ReaderFolders, Source};
 use thiserror::Error;
 
 use crate::box_column::{self, NoBoxes};
 use crate::cache::Cache;
+use crate::classes::{BucketError, StreamClasses};
 use crate::declared_columns::with_declared;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
@@ -24,6 +26,7 @@ use crate::mosaic::{MosaicContent, MosaicReads};
 use crate::record::{EpochTurn, FailedRead, Input};
 use crate::settings::{CacheKind, DecodeSettings, StreamSettings};
 use crate::step_lists::StepLists;
+use crate::stream::StreamOrder;
 use crate::targets::{Targets, UnknownColumn};
 
 /// One view of a record.
@@ -53,6 +56,18 @@ pub enum ReplayError {
     /// A transform needs boxes.
     #[error("{0}")]
     NoBoxes(#[from] NoBoxes),
+    /// Its pictures have no buckets.
+    #[error("buckets: {0}")]
+    Buckets(#[from] BucketError),
+    /// Its epochs have no order.
+    #[error("{0}")]
+    Order(#[from] SpecError),
+    /// No batch has the record.
+    #[error("{locator} is in no bucket: its size is not known, or the rule has none for it")]
+    NoBucket {
+        /// Where the record is.
+        locator: String,
+    },
     /// A column is not there.
     #[error("{0}")]
     Columns(#[from] UnknownColumn),
@@ -87,6 +102,8 @@ pub struct Replay<'a> {
     settings: &'a StreamSettings,
     recipe: Recipe,
     views: Vec<View>,
+    /// The buckets of the pictures, and the order of the epochs, which decides about the bucket of a turn.
+    classes: Option<(StreamClasses, EpochPlan)>,
     mosaics: Option<Arc<Mosaics>>,
     steps: Option<ReplayedSteps>,
     cache: Option<Cache>,
@@ -114,7 +131,14 @@ impl<'a> Replay<'a> {
         let cache = cache.map(|cache| Cache::new(cache.keep(&recipe), 0));
         let lane = CpuLane::maker(CpuShared::new(decode.limits, Arc::new(Budget::new(decode.memory.0)), decode.jpeg))();
         let mosaics = Mosaics::of(&settings.recipe).map(Arc::new);
-        Ok(Self { source, settings, recipe, views, mosaics, steps, cache, lane })
+        let classes = StreamClasses::new(source.as_ref(), settings)?.map(|classes| -> Result<_, ReplayError> {
+            let classes = classes.with_recipes(&recipe)?;
+            // Ranks share the steps, so they decide about no bucket.
+            let plan = StreamOrder::new(source.as_ref(), settings, None, Some(&classes))?.plan()?;
+            Ok((classes, plan))
+        });
+        let classes = classes.transpose()?;
+        Ok(Self { source, settings, recipe, views, classes, mosaics, steps, cache, lane })
     }
 
     /// Makes all views of a turn of a record again.
@@ -122,16 +146,23 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// There is no such record, or it is bad.
     pub fn turn(&mut self, epoch: u64, turn: Turn) -> Result<Vec<ReplayedView>, ReplayError> {
-        let Self { source, settings, recipe, views, mosaics, steps, cache, lane } = self;
+        let Self { source, settings, recipe, views, classes, mosaics, steps, cache, lane } = self;
         let (record, records, seed) = (turn.record(), source.len(), settings.seed);
         if record >= records {
             return Err(ReplayError::NoRecord { record, records });
         }
         let locator = |record| source.locator(record).to_string();
+        let recipe = match classes {
+            Some((classes, plan)) => {
+                let class = class(plan, epoch, turn);
+                classes.recipe(class.ok_or_else(|| ReplayError::NoBucket { locator: locator(record) })?)
+            }
+            None => &*recipe,
+        };
         let content = content(source, mosaics.as_ref(), seed, EpochTurn { epoch, turn })?;
         let draw = Draw { seed, epoch, record: turn.key() };
         let further = views.iter().map(|view| (view.name.as_str(), &view.recipe, draw.of_view(&view.name)));
-        let each: Vec<(&str, &Recipe, Draw)> = std::iter::once(("images", &*recipe, draw)).chain(further).collect();
+        let each: Vec<(&str, &Recipe, Draw)> = std::iter::once(("images", recipe, draw)).chain(further).collect();
         let made = each.iter().map(|&(name, recipe, _)| ReplayedView {
             name: name.to_owned(),
             recipe: recipe.clone(),
@@ -144,7 +175,7 @@ impl<'a> Replay<'a> {
         for (out, view) in out.iter_mut().zip(further) {
             *out = &mut view.bytes;
         }
-        let (mut decoded, mut begun, mut awaiting) = (&*recipe, views.clone(), Vec::new());
+        let (mut decoded, mut begun, mut awaiting) = (recipe, views.clone(), Vec::new());
         let mut first = first.bytes.as_mut_slice();
         if let Some(steps) = &steps {
             (decoded, first) = steps.begin(draw, &mut awaiting).replace((decoded, first), (&mut begun, &mut out));
@@ -191,6 +222,13 @@ impl fmt::Debug for Replay<'_> {
             .field("steps", steps)
             .finish_non_exhaustive()
     }
+}
+
+/// The class of the step that has a turn, if one has it.
+fn class(plan: &EpochPlan, epoch: u64, turn: Turn) -> Option<usize> {
+    let (order, step) = (plan.epoch(epoch), plan.positions_of_step()?);
+    let position = order.positions_of(turn.record()).find(|position| order.own(*position) == Some(turn))?;
+    Some(order.step_class(position / step)?.class)
 }
 
 /// What a turn of a record is made of.

@@ -1,5 +1,6 @@
 //! The checked settings of a stream, as plain structs. The crate above this one reads them from a file or a message.
 
+mod buckets;
 mod cache;
 mod decode;
 mod duration;
@@ -15,12 +16,14 @@ mod value;
 use std::num::NonZero;
 use std::time::Duration;
 
+use forebay_columns::BUCKETED;
 use forebay_pixels::document::{flag, whole};
 use forebay_pixels::{Annotated, Mixing, Recipe, View};
 use forebay_plan::EpochPart;
 pub use forebay_plan::LastBatchPolicy;
 use forebay_proto::v1::{LockstepRank, StaticShard};
 
+pub use buckets::BucketSettings;
 pub use cache::{CacheKind, CacheSettings};
 pub use decode::{DecodeSettings, JpegDecoder, SeekKeeping};
 pub use duration::parse_duration;
@@ -47,6 +50,8 @@ settings! {
             recipe: Recipe = recipe;
             /// What else is made of each picture: columns of their own.
             views: Vec<View> = Vec::new();
+            /// The sizes that pictures have, if they differ by batch. `recipe` is that of one of them.
+            buckets: Option<BucketSettings> = None;
             /// How pictures of a finished batch are mixed, if they are.
             mixing: Option<Mixing> = None;
             /// All pictures of a batch are mixed by the draws of the first one.
@@ -142,6 +147,15 @@ impl StreamSettings {
             settings.batch_size = (global_batch / rank.count.max(1)).max(1);
         }
         settings
+    }
+
+    /// The columns of the dataset that the user names, if any are named. Those of buckets are there anyway.
+    pub fn dataset_columns(&self) -> Option<Vec<String>> {
+        let mut names = self.columns.clone()?;
+        if self.buckets.is_some() {
+            names.retain(|name| !BUCKETED.contains(&name.as_str()));
+        }
+        Some(names)
     }
 
     /// Records per lease: the user's number, or four batches by default.

@@ -35,16 +35,19 @@ use thiserror::Error;
 
 use crate::box_column::NoBoxes;
 use crate::cache::CacheError;
+use crate::classes::BucketError;
 use crate::decode::steps::StepError;
 use crate::follow::NotFollowed;
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::samples::Samples;
 use crate::settings::{Sharding, StreamSettings};
+use crate::size_check::WrongSizes;
 use crate::targets::UnknownColumn;
 use dataset::Dataset;
 use elsewhere::ToldOfFailure;
 pub use identity::Identity;
 pub use open::{LedgerAccess, Node, OpenDataset, Opening, Surplus};
+pub(crate) use order::StreamOrder;
 pub use resources::SharedResources;
 pub use ring_memory::RingMemory;
 use rings::Site;
@@ -99,6 +102,9 @@ pub enum StreamError {
         /// The setting.
         key: &'static str,
     },
+    /// Buckets that its pictures cannot have.
+    #[error("buckets: {0}")]
+    Buckets(#[from] BucketError),
     /// A function in Python that cannot be used.
     #[error("{0}")]
     Step(#[from] StepError),
@@ -167,6 +173,8 @@ impl StreamError {
             Self::Ledger(error) => ledger_code(error),
             Self::Memory(_) | Self::Cache(_) | Self::Region(_) => text_code::MEMORY,
             Self::Placement(refusal) => refusal.code(),
+            // The storage may give the headers a moment later, and the system may have threads and descriptors.
+            Self::System(_) | Self::Buckets(BucketError::Wrong(WrongSizes::Read { .. })) => text_code::BUSY,
             Self::Shape(_)
             | Self::Columns(_)
             | Self::Schema(_)
@@ -174,13 +182,12 @@ impl StreamError {
             | Self::NoBoxes(_)
             | Self::NotMixed { .. }
             | Self::NoMosaic { .. }
+            | Self::Buckets(_)
             | Self::Step(_)
             | Self::Plan(_)
             | Self::Shared { .. }
             | Self::NoBatch { .. }
             | Self::DecodeGpu { .. } => text_code::SETTINGS,
-            // The system may have threads and descriptors a moment later.
-            Self::System(_) => text_code::BUSY,
         }
     }
 }

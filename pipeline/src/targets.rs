@@ -1,5 +1,7 @@
 //! The columns of a stream's batches that come from its dataset, beside pictures and labels.
 
+mod bucket_columns;
+
 use std::sync::Arc;
 
 use forebay_columns::{Column, ColumnType, Element, ElementType, Field, MIXED, Role, Room, Schema, SchemaError, Table};
@@ -9,11 +11,13 @@ use forebay_sources::{MaskColumn, Source};
 use thiserror::Error;
 
 use crate::batch_metadata::{BatchMetadata, MixedLabels};
+use crate::classes::StreamClasses;
 use crate::decode::masks::{self, MaskTarget, Masks};
 use crate::decode::views::Views;
 use crate::follow::{Follow, FollowSettings, Follower};
 use crate::step_columns::StepColumns;
 use crate::step_lists::StepLists;
+use bucket_columns::BucketColumns;
 
 /// Which columns of a dataset a stream's batches have.
 #[derive(Clone, Debug)]
@@ -21,7 +25,7 @@ pub(crate) struct Targets {
     source: Arc<dyn Source>,
     schema: Schema,
     /// For each column of a batch that comes from the dataset's table, its place there. Behind these are masks, then
-    /// views, then the columns of mixing, and last the column of repeats.
+    /// views, then the columns of mixing and of buckets, and last the column of repeats.
     columns: Vec<usize>,
     /// Columns that functions in Python declare, behind the masks: their places in a batch.
     declared: Vec<usize>,
@@ -33,6 +37,8 @@ pub(crate) struct Targets {
     views: Arc<Views>,
     /// The place of the first of [`MIXED`].
     mixed: Option<usize>,
+    /// The place of the first of [`BUCKETED`](forebay_columns::BUCKETED).
+    buckets: Option<usize>,
 }
 
 /// Writes the columns of batches, one after the other. Each batch thread has its own.
@@ -48,6 +54,8 @@ pub(crate) struct TargetWriter {
     repeats: Option<OwnColumn>,
     /// Those of [`MIXED`].
     mixed: Option<[OwnColumn; MIXED.len()]>,
+    /// Those of [`BUCKETED`](forebay_columns::BUCKETED).
+    buckets: Option<BucketColumns>,
 }
 
 /// A dense column that is the stream's, and not the dataset's.
@@ -106,7 +114,18 @@ impl Targets {
         });
         let masks = Masks { of_source, targets: targets.collect(), ..Masks::default() };
         let (declared, more) = (Vec::new(), Vec::new());
-        Ok(Self { source, schema, columns, declared, more, masks, pictures: 1, views: Arc::default(), mixed: None })
+        Ok(Self {
+            source,
+            schema,
+            columns,
+            declared,
+            more,
+            masks,
+            pictures: 1,
+            views: Arc::default(),
+            mixed: None,
+            buckets: None,
+        })
     }
 
     /// The same for a stream with mosaics.
@@ -189,6 +208,14 @@ impl Targets {
         Ok(Self { mixed: Some(self.schema.len()), schema: self.schema.with_mixing()?, ..self })
     }
 
+    /// The same with the columns of a stream whose pictures are in buckets.
+    ///
+    /// # Errors
+    /// A column has one of their names, or there are too many.
+    pub(crate) fn with_buckets(self) -> Result<Self, SchemaError> {
+        Ok(Self { buckets: Some(self.schema.len()), schema: self.schema.with_buckets()?, ..self })
+    }
+
     /// The first column that has places in the picture.
     pub(crate) fn first_in_the_picture(&self) -> Option<&str> {
         let fields = self.source.targets().schema().fields();
@@ -242,6 +269,7 @@ impl Targets {
         let own =
             |number: usize| OwnColumn { number, values: Column::new(self.schema.fields()[number].column_type.clone()) };
         let mixed = self.mixed.map(|first| std::array::from_fn(|further| own(first + further)));
+        let buckets = self.buckets.map(|first| BucketColumns::new(std::array::from_fn(|further| own(first + further))));
         TargetWriter {
             source: Arc::clone(&self.source),
             columns,
@@ -249,11 +277,21 @@ impl Targets {
             follow,
             repeats: self.schema.repeats().map(own),
             mixed,
+            buckets,
         }
     }
 }
 
 impl TargetWriter {
+    /// The same for a stream whose pictures are in these buckets, with this seed of the random choices.
+    #[must_use]
+    pub(crate) fn with_classes(mut self, classes: Option<Arc<StreamClasses>>, seed: u64) -> Self {
+        if let (Some(columns), Some(classes)) = (&mut self.buckets, classes) {
+            columns.set(classes, seed);
+        }
+        self
+    }
+
     /// Writes the columns of a batch. Where it was not mixed, each place has its own label alone.
     pub(crate) fn write(
         &mut self,
@@ -262,10 +300,10 @@ impl TargetWriter {
         batch: usize,
         frame: &mut SlotFrame,
     ) {
-        let Self { source, columns, declared, follow, repeats, mixed: mixed_columns } = self;
+        let Self { source, columns, declared, follow, repeats, mixed: mixed_columns, buckets } = self;
         let table: &Table = source.targets();
         if let Some(follow) = follow {
-            follow.begin(metadata);
+            follow.begin(metadata, buckets.as_ref().and_then(|columns| columns.recipe(metadata)));
         }
         for (number, &(column, follower)) in columns.iter().enumerate() {
             let mut written = frame.column(number);
@@ -297,6 +335,9 @@ impl TargetWriter {
         if let Some(repeats) = repeats {
             repeats.write(frame, batch, |place| metadata.places.turn(place).map_or(0, |turn| i32::from(turn.repeat())));
         }
+        if let Some(buckets) = buckets {
+            buckets.write(metadata, batch, frame);
+        }
         if let Some([labels, weights]) = mixed_columns {
             let other = mixed.map_or(&metadata.places.labels, |mixed| &mixed.labels);
             labels.write(frame, batch, |place| other.get(place).copied().unwrap_or(-1));
@@ -309,10 +350,20 @@ impl TargetWriter {
 impl OwnColumn {
     /// Writes a value for each place.
     fn write<T: Element>(&mut self, frame: &mut SlotFrame, places: usize, value: impl Fn(usize) -> T) {
+        self.write_rows(frame, places, |place| [value(place)]);
+    }
+
+    /// Writes a row of values for each place.
+    fn write_rows<T: Element, const N: usize>(
+        &mut self,
+        frame: &mut SlotFrame,
+        places: usize,
+        mut row: impl FnMut(usize) -> [T; N],
+    ) {
         self.values = Column::new(self.values.column_type().clone());
         let mut written = frame.column(self.number);
         for place in 0..places {
-            self.values.push(&[value(place)]);
+            self.values.push(&row(place));
             written.push(&self.values.value(place)).expect("a dense column has room for each place");
         }
     }

@@ -19,6 +19,7 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 
 use crate::background::Background;
+use crate::cover::Cover;
 use crate::matching::Match;
 use crate::output::{Dtype, Layout, Mode, Output};
 use crate::recipe::Recipe;
@@ -82,7 +83,16 @@ pub struct Refused {
 /// # Errors
 /// There are mistakes. A shape that is not fixed is one (semantics rule 6).
 pub fn read(values: &Map<String, Value>, shuffle: bool) -> Result<Recipe, Refused> {
-    Reader { values, first: None, mistakes: Vec::new() }.read(shuffle)
+    Reader { values, first: None, cover: None, mistakes: Vec::new() }.read(shuffle)
+}
+
+/// Reads the recipe of pictures in buckets, of which the first is given. The document's transforms follow the cut, and may be
+/// left out.
+///
+/// # Errors
+/// There are mistakes. Transforms that change the size of the pictures are one.
+pub fn read_covering(values: &Map<String, Value>, cover: Cover) -> Result<Recipe, Refused> {
+    Reader { values, first: None, cover: Some(cover), mistakes: Vec::new() }.read(true)
 }
 
 /// Reads the recipe of a further view of the records whose first view is `first`. How files become pictures is the first
@@ -91,7 +101,7 @@ pub fn read(values: &Map<String, Value>, shuffle: bool) -> Result<Recipe, Refuse
 /// # Errors
 /// As those of [`read`].
 pub fn read_view(values: &Map<String, Value>, shuffle: bool, first: &Recipe) -> Result<Recipe, Refused> {
-    Reader { values, first: Some(first), mistakes: Vec::new() }.read(shuffle)
+    Reader { values, first: Some(first), cover: None, mistakes: Vec::new() }.read(shuffle)
 }
 
 /// The further views that the document's named recipe has, of records whose first view is `first`, as [`read`] gave it.
@@ -100,7 +110,7 @@ pub fn read_view(values: &Map<String, Value>, shuffle: bool, first: &Recipe) -> 
 /// A view's transforms are no recipe. What is wrong with the recipe's name or parameters, [`read`] has told.
 pub fn named_views(values: &Map<String, Value>, first: &Recipe) -> Result<Vec<View>, Vec<Mistake>> {
     let lists = given(values, named::KEY).and_then(|value| named(value).ok()).unwrap_or_default();
-    let mut reader = Reader { values, first: Some(first), mistakes: Vec::new() };
+    let mut reader = Reader { values, first: Some(first), cover: None, mistakes: Vec::new() };
     let views = lists.views.into_iter().filter_map(|(name, list)| {
         let recipe = reader.transforms(list, named::KEY).and_then(|transforms| {
             let recipe = Recipe::new(transforms, first.output())
@@ -119,6 +129,8 @@ struct Reader<'v> {
     values: &'v Map<String, Value>,
     /// The recipe of the first view, if this one is of a further view.
     first: Option<&'v Recipe>,
+    /// What is done before the transforms, if pictures are in buckets.
+    cover: Option<Cover>,
     mistakes: Vec<Mistake>,
 }
 
@@ -145,6 +157,12 @@ impl Reader<'_> {
         });
         let given: Vec<&str> = LISTS.into_iter().filter(|key| self.has(key)).collect();
         let (key, transforms) = match given[..] {
+            [] if self.cover.is_some() => ("transform", Vec::new()),
+            [key @ ("size" | named::KEY), ..] if self.cover.is_some() => {
+                let problem = "cannot be combined with buckets, which have the sizes; leave it out. transform may have what follows.";
+                self.mistake(key, problem);
+                return None;
+            }
             ["size"] if shuffle => ("size", Transform::training(size?)),
             ["size"] => ("size", Transform::evaluation(size?)),
             ["transform"] => ("transform", self.transforms(list?, "transform")?),
@@ -159,7 +177,11 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let recipe = Recipe::new(transforms, output).map_err(|error| self.mistake(key, format!("{error}."))).ok()?;
+        let recipe = match self.cover {
+            Some(cover) => Recipe::covering(cover, transforms, output),
+            None => Recipe::new(transforms, output),
+        };
+        let recipe = recipe.map_err(|error| self.mistake(key, format!("{error}."))).ok()?;
         let recipe = recipe.with_match(matched).map_err(|error| self.mistake("match", format!("{error}."))).ok()?;
         recipe.with_input(input).map_err(|error| self.mistake("reducing_gap", format!("{error}."))).ok()
     }

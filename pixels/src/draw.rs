@@ -8,6 +8,9 @@ const PARTS: u64 = u64::MAX;
 /// Used instead of a transform's place in the draws of mixing. No list is that long.
 const MIXING: u64 = u64::MAX;
 
+/// The same for what is done to a picture before the list, for its bucket.
+const COVERING: u64 = u64::MAX - 1;
+
 /// Which picture's random choices: they depend on this alone, not on batch, node, lane, attempt or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
@@ -41,6 +44,11 @@ impl Draw {
     /// The draws of what mixes the picture with another one of its batch.
     pub fn mixing(self) -> Draws {
         self.draws(MIXING)
+    }
+
+    /// The draws of what cuts the picture to its bucket, before the recipe's list.
+    pub(crate) fn covering(self) -> Draws {
+        self.draws(COVERING)
     }
 
     fn draws(self, place: u64) -> Draws {

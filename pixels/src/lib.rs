@@ -28,6 +28,7 @@ mod batch_function;
 mod border;
 mod buffer;
 mod composition;
+mod cover;
 mod cpu;
 mod cpu_only;
 mod decoded;
@@ -76,6 +77,7 @@ pub use background::Background;
 pub use batch_function::BatchFunction;
 pub use border::{Border, PaddingMode};
 pub use composition::{Composition, Pass, Sums, fixed};
+pub use cover::{Cover, CoverCut};
 pub use cpu::jpeg::choice::JpegChoice;
 pub use cpu::jpeg::head::JpegHead;
 #[doc(hidden)]

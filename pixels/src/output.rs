@@ -74,7 +74,7 @@ impl Mode {
 
 impl Output {
     /// Bytes of a picture of this size.
-    pub(crate) fn bytes(self, width: u32, height: u32) -> usize {
+    pub fn bytes(self, width: u32, height: u32) -> usize {
         width as usize * height as usize * self.mode.channels() as usize * self.dtype.len()
     }
 }

@@ -150,6 +150,12 @@ impl Plan {
         self.keypoints.is_some()
     }
 
+    /// Whether the result is mirrored left to right, and top to bottom, by all steps together.
+    pub(crate) fn turns(&self) -> (bool, bool) {
+        let count = |of: &Step| self.steps.iter().filter(|step| *step == of).count() % 2 == 1;
+        (self.mirrored != count(&Step::Mirror), self.flipped != count(&Step::Flip))
+    }
+
     pub(crate) fn begin(&mut self, width: u32, height: u32) {
         assert!(width > 0 && height > 0, "a decoder has refused a picture without pixels");
         self.steps.clear();

@@ -1,6 +1,7 @@
 //! A recipe: a checked list of transforms with the form of its output. Its shape is fixed, or it cannot be made.
 
 use crate::batch_function::BatchFunction;
+use crate::cover::Cover;
 use crate::draw::Draw;
 use crate::matching::Match;
 use crate::origin::Origin;
@@ -26,10 +27,56 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError`]: a value out of range, no fixed shape (rule 6), normalize on whole numbers or not at the end.
     pub fn new(transforms: Vec<Transform>, output: Output) -> Result<Self, RecipeError> {
-        match TransformList::with_shape(transforms, output)? {
+        match TransformList::with_shape(None, transforms, output)? {
             (list, Shape::Fixed(height, width)) => Ok(Self { list, height, width }),
             (_, Shape::Open) => Err(RecipeError::NoFixedShape),
         }
+    }
+
+    /// The recipe of a bucket's pictures: each is resized and cut first, and the transforms must leave its size as it is then.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), and [`RecipeError::NotOfBucket`].
+    pub fn covering(cover: Cover, transforms: Vec<Transform>, output: Output) -> Result<Self, RecipeError> {
+        let (list, shape) = TransformList::with_shape(Some(cover), transforms, output)?;
+        Self::of_bucket(list, shape)
+    }
+
+    /// The same for the pictures of another bucket. A recipe that is none of a bucket stays as it is.
+    ///
+    /// # Errors
+    /// [`RecipeError::NotOfBucket`] if the transforms change the size of these.
+    pub fn in_bucket(&self, height: u32, width: u32) -> Result<Self, RecipeError> {
+        let Some(cover) = self.list.cover().copied() else { return Ok(self.clone()) };
+        let list = self.list.clone().with_cover(Cover { height, width, ..cover });
+        let first = Shape::behind(list.cover());
+        let shape = list.transforms().iter().fold(first, |shape, transform| transform.shape(shape));
+        Self::of_bucket(list, shape)
+    }
+
+    /// Height and width of the bucket whose pictures it makes, if it is one of a bucket.
+    pub fn bucket(&self) -> Option<(u32, u32)> {
+        self.list.cover().map(|cover| (cover.height, cover.width))
+    }
+
+    fn of_bucket(list: TransformList, shape: Shape) -> Result<Self, RecipeError> {
+        let (bucket_height, bucket_width) = list.cover().map_or((0, 0), |cover| (cover.height, cover.width));
+        match shape {
+            Shape::Open => Err(RecipeError::NoFixedShape),
+            Shape::Fixed(height, width) if (height, width) == (bucket_height, bucket_width) => {
+                Ok(Self { list, height, width })
+            }
+            Shape::Fixed(height, width) => Err(RecipeError::NotOfBucket { height, width, bucket_height, bucket_width }),
+        }
+    }
+
+    /// The row and the column at which the part begins that a bucket's picture shows of the resized one. They are counted in
+    /// that picture mirrored as the result is. Nothing if it is no recipe of a bucket. `plan` is for work, and becomes that of the
+    /// picture.
+    pub fn corner(&self, origin: &Origin, draw: Draw, plan: &mut Plan) -> Option<(u32, u32)> {
+        let cover = self.list.cover()?;
+        self.plan_into(origin, draw, plan);
+        Some(cover.corner(origin.size, draw, plan.turns()))
     }
 
     /// What `size=` means with shuffle: a random part resized to a square, mirrored half the time, uint8 NHWC.

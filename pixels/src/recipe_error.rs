@@ -50,6 +50,26 @@ pub enum RecipeError {
         /// Name of the transform.
         name: &'static str,
     },
+    /// The same for the pictures of buckets.
+    #[error(
+        "buckets have a filter that torch has not; with match = \"torch\" set their interpolation to \"bilinear\" or \"bicubic\""
+    )]
+    NoTorchBuckets,
+    /// The pictures of a bucket get another size.
+    #[error(
+        "the transforms make pictures of {height} x {width} pixels of those of the bucket {bucket_height}x{bucket_width}; leave out \
+         what changes their size"
+    )]
+    NotOfBucket {
+        /// Height of the results.
+        height: u32,
+        /// Width of the results.
+        width: u32,
+        /// Height of the bucket.
+        bucket_height: u32,
+        /// Width of the bucket.
+        bucket_width: u32,
+    },
     /// Gray pictures that calculate as torch.
     #[error("mode = \"L\" is Pillow's, and cannot be combined with match = \"torch\"; leave one of the two out")]
     NoTorchMode,

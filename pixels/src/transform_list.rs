@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::batch_function::BatchFunction;
+use crate::cover::Cover;
 use crate::draw::Draw;
 use crate::finish::Values;
 use crate::matching::Match;
@@ -52,6 +53,8 @@ impl Default for Input {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransformList {
     transforms: Vec<Transform>,
+    /// What is done before them, if pictures are in buckets.
+    cover: Option<Box<Cover>>,
     input: Input,
     matched: Match,
     output: Output,
@@ -79,11 +82,15 @@ impl TransformList {
     /// # Errors
     /// [`RecipeError`]: a value out of range, normalize on whole numbers or not at the end.
     pub fn new(transforms: Vec<Transform>, output: Output) -> Result<Self, RecipeError> {
-        Self::with_shape(transforms, output).map(|(list, _)| list)
+        Self::with_shape(None, transforms, output).map(|(list, _)| list)
     }
 
     /// The same, and what is known of the size of its results.
-    pub(crate) fn with_shape(transforms: Vec<Transform>, output: Output) -> Result<(Self, Shape), RecipeError> {
+    pub(crate) fn with_shape(
+        cover: Option<Cover>,
+        transforms: Vec<Transform>,
+        output: Output,
+    ) -> Result<(Self, Shape), RecipeError> {
         let len = transforms.iter().map(Transform::count).sum();
         if len > MAX_TRANSFORMS {
             return Err(RecipeError::TooMany { len });
@@ -91,7 +98,7 @@ impl TransformList {
         // Two lists that do the same are equal, however their sizes were written.
         let mut transforms: Vec<_> = transforms.into_iter().map(Transform::squared).collect();
         let batch_function = BatchFunction::take(&mut transforms)?;
-        let mut shape = Shape::Open;
+        let mut shape = Shape::behind(cover.as_ref());
         let is_mosaic = matches!(transforms.first(), Some(Transform::Mosaic(_)));
         let (mut normalize, mut follows_python) = (None::<(usize, Normalize)>, false);
         for (place, transform) in transforms.iter_mut().enumerate() {
@@ -115,7 +122,8 @@ impl TransformList {
         }
         let values = Values::new(output, normalize.as_ref().map(|(_, normalize)| normalize));
         let (input, matched) = (Input::default(), Match::default());
-        Ok((Self { transforms, input, matched, output, values, boxes: None, batch_function, part: None }, shape))
+        let cover = cover.map(Box::new);
+        Ok((Self { transforms, cover, input, matched, output, values, boxes: None, batch_function, part: None }, shape))
     }
 
     /// The same with another input.
@@ -138,6 +146,9 @@ impl TransformList {
         if matched == Match::Torch && self.output.mode == Mode::L {
             return Err(RecipeError::NoTorchMode);
         }
+        if matched == Match::Torch && self.cover.as_ref().is_some_and(|cover| !cover.has_torch()) {
+            return Err(RecipeError::NoTorchBuckets);
+        }
         let lacking = self.transforms.iter().position(|transform| !transform.has_torch());
         match lacking.filter(|_| matched == Match::Torch) {
             Some(place) => Err(RecipeError::NoTorchFilter { place, name: self.transforms[place].name() }),
@@ -148,6 +159,17 @@ impl TransformList {
     /// The list of transforms.
     pub fn transforms(&self) -> &[Transform] {
         &self.transforms
+    }
+
+    /// What is done before the transforms, if pictures are in buckets.
+    pub(crate) fn cover(&self) -> Option<&Cover> {
+        self.cover.as_deref()
+    }
+
+    /// The same for another bucket.
+    #[must_use]
+    pub(crate) fn with_cover(self, cover: Cover) -> Self {
+        Self { cover: Some(Box::new(cover)), ..self }
     }
 
     /// How files become pictures.
@@ -203,6 +225,9 @@ impl TransformList {
         if let Some(boxes) = &self.boxes {
             boxes.place(draw.record, origin, plan);
         }
+        if let Some(cover) = &self.cover {
+            cover.plan(plan, draw);
+        }
         let (mut first, part) = (0, self.part.as_deref());
         for (place, transform) in self.transforms.iter().enumerate() {
             if let Some(ListPart { first_place, leaves }) = part {
@@ -226,7 +251,7 @@ impl TransformList {
 
     /// Calls `found` with each function of pictures in Python, with its leaf, the shape of its pictures, and whether nothing follows it.
     pub(crate) fn each_python<'a>(&'a self, found: &mut dyn FnMut(&'a Python, &Leaf, Shape, bool)) {
-        let (mut leaf, mut shape) = (Leaf::default(), Shape::Open);
+        let (mut leaf, mut shape) = (Leaf::default(), Shape::behind(self.cover.as_deref()));
         for (place, transform) in self.transforms.iter().enumerate() {
             leaf.way.push(place);
             transform.each_python(&mut leaf, (shape, place + 1 == self.transforms.len()), found);
@@ -257,6 +282,7 @@ impl TransformList {
         let skipped = if first == 0 { 0 } else { ends[first - 1] };
         Self {
             transforms: self.transforms[places].to_vec(),
+            cover: self.cover.clone().filter(|_| leaves.start == 0),
             output,
             values,
             boxes: self.boxes.clone(),

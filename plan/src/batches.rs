@@ -6,6 +6,7 @@
 
 use forebay_proto::Turn;
 
+use crate::classes::StepClass;
 use crate::part::EpochPart;
 use crate::plan::{EpochOrder, Plan};
 
@@ -106,6 +107,11 @@ impl EpochBatches {
     /// The batch that a position is in, if it is in one: its number is below `batches`.
     pub const fn index_of(&self, position: u64) -> u64 {
         position / self.size
+    }
+
+    /// The class of batch `index`, and the turns that its step has on all ranks. Nothing if steps have no classes.
+    pub fn class(&self, index: u64) -> Option<StepClass> {
+        self.order.step_class(index)
     }
 
     /// Batch `index`, counted from the epoch's start; below `batches`.

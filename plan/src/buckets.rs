@@ -1,14 +1,18 @@
 //! Buckets: the sizes in which a batch of pictures may be, and which of them a picture gets (semantics rule 64). Everything is
 //! a function of sizes, so that all nodes agree.
 
+mod choice;
 mod kohya;
+mod step_places;
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Ordering;
 use std::fmt;
 
+pub use self::choice::{BucketChoice, NoBucketRule};
 pub use self::kohya::KohyaBuckets;
+pub use self::step_places::{NoStepPlaces, StepPlaces};
 
 /// A size that pictures are resized and cut to.
 ///

@@ -13,7 +13,7 @@ mod tests;
 
 pub use self::order::{ClassOrder, ClassPlan};
 pub(crate) use self::part::ClassPart;
-pub use self::part::step_positions;
+pub use self::part::{StepClass, step_positions};
 pub use self::problem::ClassProblem;
 pub(crate) use self::settings::check;
 pub use self::table::{ClassTable, TooManyRecords};
@@ -35,6 +35,19 @@ pub enum Leftovers {
     Repeat,
     /// They are not delivered in this epoch.
     Drop,
+}
+
+impl std::str::FromStr for Leftovers {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "neighbour" => Ok(Self::Neighbour),
+            "repeat" => Ok(Self::Repeat),
+            "drop" => Ok(Self::Drop),
+            _ => Err("give neighbour, repeat or drop".to_owned()),
+        }
+    }
 }
 
 /// A class in numbers.

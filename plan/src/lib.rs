@@ -26,10 +26,10 @@ pub use audit::{
     audit, audit_run, expected,
 };
 pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
-pub use buckets::{Bucket, BucketRule, KohyaBuckets, NoBucket};
+pub use buckets::{Bucket, BucketChoice, BucketRule, KohyaBuckets, NoBucket, NoBucketRule, NoStepPlaces, StepPlaces};
 pub use classes::{
     CLASS_PERMUTATION, ClassLayout, ClassOrder, ClassPlan, ClassProblem, ClassShare, ClassSize, ClassTable, Leftovers,
-    TooManyRecords, step_positions,
+    StepClass, TooManyRecords, step_positions,
 };
 pub use grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem, GrainTable};
 pub use lockstep::{RankPositions, RankProblem, check_rank, world_sizes};

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use forebay_formats::NewSizes;
+use forebay_pipeline::seen_size;
 use forebay_sources::{PictureSize, ReadError, Reading, Sizes, Source, SourceError};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+use crate::progress;
 use crate::verify::Spread;
-use crate::{progress, seen_size};
 
 /// Records that are measured before their sizes are noted in order.
 const ROUND: u64 = 1 << 14;

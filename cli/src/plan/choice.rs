@@ -1,19 +1,8 @@
 //! What the command line says of buckets and steps.
 
-use forebay_plan::{Bucket, BucketRule, KohyaBuckets, Leftovers};
+use forebay_plan::{Bucket, NoStepPlaces, StepPlaces};
 
 use crate::failure::Failure;
-
-/// Which buckets there are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct BucketChoice<'a> {
-    pub rule: &'a str,
-    pub resolution: u32,
-    /// The shortest and the longest.
-    pub sides: (u32, u32),
-    pub step: Option<u32>,
-    pub no_upscale: bool,
-}
 
 /// How many pictures a step has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,29 +13,6 @@ pub(super) struct BatchChoice {
     pub divisor: u64,
 }
 
-impl BucketChoice<'_> {
-    /// # Errors
-    /// The rule has no known name, and is no list of sizes.
-    pub(super) fn rule(&self) -> Result<BucketRule, Failure> {
-        match self.rule {
-            "kohya" => {
-                let pixels = u64::from(self.resolution) * u64::from(self.resolution);
-                let (min, max) = self.sides;
-                let kohya = KohyaBuckets::new(pixels, min, max, self.step.unwrap_or(64), self.no_upscale);
-                Ok(BucketRule::Kohya(kohya))
-            }
-            "diffusers" => Ok(BucketRule::diffusers(self.resolution, self.step.unwrap_or(16))),
-            list => {
-                let buckets = list.split(',').map(|text| text.trim().parse::<Bucket>());
-                let buckets = buckets.collect::<Result<Vec<_>, _>>().map_err(|error| {
-                    Failure::Usage(format!("--buckets is neither kohya nor diffusers nor a list of sizes: {error}"))
-                })?;
-                Ok(BucketRule::List(buckets))
-            }
-        }
-    }
-}
-
 impl BatchChoice {
     /// Places of a step of this bucket.
     ///
@@ -54,20 +20,14 @@ impl BatchChoice {
     /// They are no multiple of the divisor, or the bucket has more pixels than a step.
     pub(super) fn places(&self, bucket: Bucket) -> Result<u64, Failure> {
         let Self { pictures, pixels, divisor } = *self;
-        let Some(pixels) = pixels else {
-            return if pictures.is_multiple_of(divisor) {
-                Ok(pictures)
-            } else {
-                Err(Failure::Usage(format!("--batch-size is {pictures}, which is no multiple of --divisor {divisor}.")))
-            };
-        };
-        match pixels / bucket.pixels() / divisor * divisor {
-            0 => Err(Failure::Failed(format!(
-                "A step of {pixels} pixels has no room for {divisor} pictures of {bucket}. Give at least --pixels {}.",
-                bucket.pixels().saturating_mul(divisor)
-            ))),
-            places => Ok(places),
-        }
+        StepPlaces { pictures, pixels, divisor }.places(bucket).map_err(|problem| match problem {
+            NoStepPlaces::NoMultiple { pictures, divisor } => {
+                Failure::Usage(format!("--batch-size is {pictures}, which is no multiple of --divisor {divisor}."))
+            }
+            NoStepPlaces::NoRoom { needed, .. } => {
+                Failure::Failed(format!("{problem} Give at least --pixels {needed}."))
+            }
+        })
     }
 
     /// The same for steps with half as many pictures, as far as the divisor allows.
@@ -86,15 +46,5 @@ impl BatchChoice {
     /// As the command line has it.
     pub(super) fn flag(&self) -> String {
         self.pixels.map_or_else(|| format!("--batch-size {}", self.pictures), |pixels| format!("--pixels {pixels}"))
-    }
-}
-
-/// Reads `--leftovers`.
-pub(super) fn leftovers(word: &str) -> Result<Leftovers, String> {
-    match word {
-        "neighbour" => Ok(Leftovers::Neighbour),
-        "repeat" => Ok(Leftovers::Repeat),
-        "drop" => Ok(Leftovers::Drop),
-        _ => Err("give neighbour, repeat or drop".to_owned()),
     }
 }

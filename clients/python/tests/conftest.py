@@ -41,6 +41,18 @@ def pictures(tmp_path):
 
 
 @pytest.fixture
+def sized(binary, tmp_path):
+    """Makes folders of pictures of different sizes, with an index that has these."""
+    # Not every environment of tests has Pillow.
+    from sized import RECORDS, SIZES, Sized
+
+    def make(count=RECORDS):
+        return Sized(binary, tmp_path / "sized", [SIZES[n * n % len(SIZES)] for n in range(count)])
+
+    return make
+
+
+@pytest.fixture
 def readers(pictures):
     """Makes readers of `forebay.dali`."""
     return Readers(pictures)

@@ -34,10 +34,9 @@ impl EpochAudit {
     /// Adds up a ledger's tallies.
     pub(crate) fn of(reply: &v1::AuditReply) -> Vec<Self> {
         let floor = reply.progress.map_or(0, |progress| progress.floor);
-        let turns = reply.spec.as_ref().and_then(turns);
         // It takes as long as the dataset has records: not before an epoch is there to be compared with it.
         let sum = OnceCell::new();
-        let whole = || turns.as_ref().map(|turns| *sum.get_or_init(|| turns.iter().cloned().flat_map(all).collect()));
+        let whole = || *sum.get_or_init(|| expected(reply.spec.as_ref()?, reply.classes.as_ref()));
         reply.epochs.iter().map(|tally| Self::of_epoch(tally, floor, whole)).collect()
     }
 
@@ -62,6 +61,33 @@ impl EpochAudit {
             adds_up: if complete { whole().map(|whole| whole == all && groups_agree) } else { None },
         }
     }
+}
+
+/// What each epoch of a ledger has, if all have the same. `classes` has the class of each record, if steps have classes.
+fn expected(spec: &v1::LedgerSpec, classes: Option<&v1::ClassNumbers>) -> Option<RecordSum> {
+    let Some(order) = &spec.classes else { return Some(turns(spec)?.into_iter().flat_map(all).collect()) };
+    if spec.lockstep.is_some() {
+        return None;
+    }
+    let (mut sum, mut start) = (RecordSum::default(), 0_u64);
+    let sources = spec.sources.iter().map(|source| source.records).zip(order.repeats.iter().copied());
+    for (records, repeats) in sources.chain([(spec.records, 1)]) {
+        let end = start.saturating_add(records).min(spec.records);
+        for record in start..end {
+            if has_class(classes?, record) {
+                all((record..record + 1, u16::try_from(repeats).ok()?)).for_each(|turn| sum.add(turn.key()));
+            }
+        }
+        start = end;
+    }
+    Some(sum)
+}
+
+/// Whether a record has a class. One of the numbers says that it has none.
+fn has_class(classes: &v1::ClassNumbers, record: u64) -> bool {
+    let len = if classes.classes > u8::MAX.into() { 2 } else { 1 };
+    let number = usize::try_from(record).ok().and_then(|record| classes.numbers.chunks_exact(len).nth(record));
+    number.is_some_and(|number| number.iter().any(|byte| *byte != u8::MAX))
 }
 
 /// The records of a source, and how often each epoch has every one of them.
@@ -134,6 +160,28 @@ mod tests {
         assert_eq!(EpochAudit::of(&reply)[0].adds_up, Some(true), "it has not consumed all");
         reply.epochs[0].groups[0].consumed = Some(tally([0, 1, 2, 3, 4, 5, 6, 7, 7]));
         assert_eq!(EpochAudit::of(&reply)[0].adds_up, Some(false));
+    }
+
+    #[test]
+    fn rule_62_records_without_a_class_are_in_no_epoch() {
+        for (classes, numbers) in [(2, vec![0, 255, 1, 255]), (300, vec![255, 0, 255, 255, 0, 255, 255, 255])] {
+            let order = v1::ClassOrder { repeats: vec![2], ..Default::default() };
+            let sources = vec![v1::SourceShare { records: 4, positions: 4, ..Default::default() }];
+            let spec = v1::LedgerSpec { records: 4, sources, classes: Some(order), ..Default::default() };
+            let of = |delivered: &[Turn], classes: Option<v1::ClassNumbers>| {
+                let sum: RecordSum = delivered.iter().copied().collect();
+                let (sum_high, sum_low) = sum.halves();
+                let delivered = Some(v1::Tally { count: sum.count, sum_high, sum_low });
+                let epochs = vec![v1::EpochTally { delivered, ..Default::default() }];
+                EpochAudit::of(&v1::AuditReply { spec: Some(spec.clone()), epochs, classes, ..reply(0..0, 1) })[0]
+                    .adds_up
+            };
+            let table = Some(v1::ClassNumbers { classes, numbers });
+            let turns = [Turn::new(0, 0), Turn::new(0, 1), Turn::new(2, 0), Turn::new(2, 1)];
+            assert_eq!(of(&turns, table.clone()), Some(true), "{classes} classes");
+            assert_eq!(of(&turns[1..], table), Some(false));
+            assert_eq!(of(&turns, None), None, "nobody knows which records have one");
+        }
     }
 
     #[test]

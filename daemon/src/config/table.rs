@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use forebay_pipeline::settings::Values;
-use forebay_pixels::{Recipe, View, document};
+use forebay_pixels::{Cover, Recipe, View, document};
 use serde_json::{Map, Value};
 
 use super::mistake::Mistake;
@@ -74,6 +74,12 @@ impl<'v, 'm> Table<'v, 'm> {
     pub(super) fn recipe(&mut self, shuffle: bool) -> Option<Recipe> {
         self.known.extend(document::KEYS);
         self.recipe_of(document::read(self.values, shuffle))
+    }
+
+    /// As [`recipe`](Self::recipe), for pictures that are cut to their buckets before.
+    pub(super) fn recipe_of_buckets(&mut self, cover: Cover) -> Option<Recipe> {
+        self.known.extend(document::KEYS);
+        self.recipe_of(document::read_covering(self.values, cover))
     }
 
     /// As [`recipe`](Self::recipe), for a further view of the pictures that `first` is the recipe of.

@@ -1,5 +1,6 @@
 //! Tests of the whole configuration, and of the settings of a Loader.
 
+mod buckets;
 mod delivery;
 mod loaders;
 mod mixtures;
@@ -43,9 +44,17 @@ fn every_value_that_the_example_shows_in_a_comment_is_right() {
     let shown = example.lines().map(|line| match line.strip_prefix("# ") {
         // Of keys that exclude each other one stays a comment.
         Some(text)
-            if ["transform =", "recipe =", "socket =", "reducing_gap =", "assignment =", "global_batch ="]
-                .iter()
-                .any(|key| text.starts_with(key)) =>
+            if [
+                "transform =",
+                "recipe =",
+                "socket =",
+                "reducing_gap =",
+                "assignment =",
+                "global_batch =",
+                "buckets =",
+            ]
+            .iter()
+            .any(|key| text.starts_with(key)) =>
         {
             line
         }
@@ -86,9 +95,9 @@ fn the_example_shows_a_default_or_says_that_it_does_not() {
                 let required = ["source", "batch_size", "size", "transform", "recipe", "global_batch"].contains(&key)
                     && section == "streams.train";
                 let base = "source = '/data'\nbatch_size = 256\nsize = 224";
-                // Lockstep needs other keys.
-                let is_default =
-                    !required && key != "assignment" && parse(base, &section, plain) == parse(base, &section, "");
+                // Lockstep needs other keys, and buckets have sizes of their own.
+                let is_alone = ["assignment", "buckets"].contains(&key);
+                let is_default = !required && !is_alone && parse(base, &section, plain) == parse(base, &section, "");
                 let said = comment.contains("Required") || comment.contains("Left out:");
                 assert!(is_default || said, "{section}.{key} is no default, and nothing says so");
                 assert_eq!(required, comment.contains("Required"), "{section}.{key}");

@@ -30,7 +30,7 @@ pub(super) async fn dataset(
     terms: DatasetTerms,
 ) -> Result<Arc<dyn Source>, OpenError> {
     let (names, options) = (section.dataset.source.clone().unwrap_or_default(), options(section, terms));
-    let only = section.settings.columns.clone();
+    let only = section.settings.dataset_columns();
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
     let open = move || match files {
         Some(list) => forebay_formats::open_list(&list, &options),
@@ -61,7 +61,8 @@ pub fn open_dataset(
     let cache = config.sources.disk_cache(environment)?;
     let terms = DatasetTerms { byte_limit: config.decode.limits.bytes, rights: config.sources.rights(), cache };
     let names = section.dataset.source.clone().unwrap_or_default();
-    let only = section.settings.columns.as_deref();
+    let only = section.settings.dataset_columns();
+    let only = only.as_deref();
     Ok(with_columns(&options(section, terms), only, |options| forebay_formats::open_all(&names, options))?)
 }
 

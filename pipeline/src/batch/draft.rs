@@ -273,7 +273,8 @@ impl Draft {
         }
         let (epoch, shown, bad) = (self.epoch(), self.taken(), self.bad.clone());
         let (partners, returned, claims) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        let mut metadata = BatchMetadata { batch, epoch, shown, valid, places, partners, returned, claims, bad };
+        let mut metadata =
+            BatchMetadata { batch, epoch, shown, valid, places, partners, returned, step: None, claims, bad };
         self.owned().for_each(|position| metadata.claim(position, Claim::new));
         self.without().for_each(|position| metadata.claim(position, Claim::bare));
         metadata

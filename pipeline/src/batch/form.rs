@@ -16,6 +16,11 @@ pub(crate) struct Form {
 }
 
 impl Form {
+    /// How many places it has.
+    pub(super) fn places(&self) -> u32 {
+        self.own + u32::try_from(self.copies.len()).unwrap_or(u32::MAX)
+    }
+
     /// Of batch `index` of an epoch.
     pub(crate) fn of(batches: &EpochBatches, index: u64) -> Self {
         let batch = batches.batch(index);

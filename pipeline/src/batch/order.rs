@@ -4,9 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use forebay_pixels::Origin;
 use forebay_plan::{Batching, EpochBatches, Plan};
 use forebay_sources::{Locator, Source};
 
+use crate::batch::form::Form;
+use crate::batch::slots::SizedStep;
+use crate::classes::StreamClasses;
+use crate::reason::Reason;
 use crate::record::Position;
 
 /// Which record is where.
@@ -18,12 +23,44 @@ pub(crate) struct RecordOrder {
     fixed: Option<Batching>,
     /// Static assignment: the batches of epochs that are not complete.
     epochs: BTreeMap<u64, EpochBatches>,
+    /// The classes that steps have, if they have some.
+    classes: Option<Arc<StreamClasses>>,
 }
 
 impl RecordOrder {
     /// The records of this source as the plan orders them; with static assignment, in batches of this shape.
     pub(crate) fn new(source: Arc<dyn Source>, plan: Arc<Plan>, fixed: Option<Batching>) -> Self {
-        Self { source, plan, fixed, epochs: BTreeMap::new() }
+        Self { source, plan, fixed, epochs: BTreeMap::new(), classes: None }
+    }
+
+    /// The same where steps have these classes.
+    pub(crate) fn with_classes(self, classes: Option<Arc<StreamClasses>>) -> Self {
+        Self { classes, ..self }
+    }
+
+    /// Static assignment: the form of a position's batch, with the size of its pictures if steps have classes.
+    pub(super) fn form_of(
+        &mut self,
+        position: &Position,
+        floor: impl Fn() -> u64,
+    ) -> Option<(Form, Option<SizedStep>)> {
+        let classes = self.classes.clone();
+        let (batches, index) = self.batch_of(position, floor)?;
+        let form = Form::of(batches, index);
+        let sized = classes.zip(batches.class(index)).map(|(classes, step)| SizedStep {
+            size: classes.size(step.class),
+            places: form.places(),
+            step,
+        });
+        Some((form, sized))
+    }
+
+    /// Whether a picture was made of what its record's class follows from.
+    pub(super) fn check(&self, record: u64, origin: Origin) -> Result<Origin, Reason> {
+        if let Some(classes) = &self.classes {
+            classes.check(record, &origin)?;
+        }
+        Ok(origin)
     }
 
     /// A record's label.
@@ -43,7 +80,7 @@ impl RecordOrder {
 
     /// Static assignment: the batches of a position's epoch, and which of them is its own. Epochs before the
     /// `floor`, which is asked for once an epoch, are complete.
-    pub(crate) fn batch_of(&mut self, position: &Position, floor: impl Fn() -> u64) -> Option<(&EpochBatches, u64)> {
+    fn batch_of(&mut self, position: &Position, floor: impl Fn() -> u64) -> Option<(&EpochBatches, u64)> {
         let (epoch, fixed) = (position.epoch, self.fixed?);
         if !self.epochs.contains_key(&epoch) {
             let floor = floor();

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crossbeam_channel as channel;
 use forebay_cuda::CudaError;
-use forebay_ring::{SlotFrame, SlotMut};
+use forebay_plan::StepClass;
+use forebay_ring::{PictureSize, SlotFrame, SlotMut};
 
 use crate::gpu_ring::GpuRings;
 use crate::place::{At, PlaceRight};
@@ -35,6 +36,19 @@ pub(crate) struct Slots {
 struct OpenSlot {
     frame: SlotFrame,
     places: Vec<Option<PlaceRight>>,
+    /// What the step of its class has, if steps have classes.
+    step: Option<StepClass>,
+}
+
+/// A batch whose pictures have a size of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SizedStep {
+    /// The size.
+    pub size: PictureSize,
+    /// How many places it has.
+    pub places: u32,
+    /// What the step of its class has on all ranks.
+    pub step: StepClass,
 }
 
 impl Slots {
@@ -69,12 +83,20 @@ impl Slots {
     }
 
     /// Takes a free slot, if there is one, to make a batch in it.
-    pub(crate) fn open(&mut self, batch: u64) {
-        let Some(slot) = self.spare.pop() else { return };
+    pub(crate) fn open(&mut self, batch: u64, sized: Option<SizedStep>) {
+        let Some(mut slot) = self.spare.pop() else { return };
+        if let Some(SizedStep { size, places, .. }) = sized {
+            slot.set_size(size, places).expect("a ring has room for the steps of each class");
+        }
         let ring = self.gpu.as_ref().and_then(|rings| rings.get(slot.ring()));
         let (frame, places) = slot.split();
         let places = places.into_iter().map(|place| Some(PlaceRight::new(place, ring.as_ref()))).collect();
-        self.open.insert(batch, OpenSlot { frame, places });
+        self.open.insert(batch, OpenSlot { frame, places, step: sized.map(|sized| sized.step) });
+    }
+
+    /// What the step of a batch's class has, if steps have classes.
+    pub(crate) fn step(&self, batch: u64) -> Option<StepClass> {
+        self.open.get(&batch)?.step
     }
 
     /// Lends the right to one place; none if it is lent already.
@@ -130,7 +152,7 @@ impl Slots {
 
     /// Gives the whole right back, if every part of it is home, and for each place whether its pixels are in a GPU.
     pub(crate) fn close(&mut self, batch: u64) -> Option<(SlotMut, Vec<bool>)> {
-        let OpenSlot { frame, places } = self.open.remove(&batch)?;
+        let OpenSlot { frame, places, step: _ } = self.open.remove(&batch)?;
         let in_gpu = places.iter().flatten().map(PlaceRight::in_gpu).collect();
         let home = places.into_iter().flatten().map(PlaceRight::into_slot).collect();
         let slot = frame.join(home).inspect_err(|error| tracing::error!(%error, "a slot was closed too early")).ok()?;
@@ -176,7 +198,7 @@ mod tests {
         let from = (channel::bounded(0).1, channel::bounded(0).1);
         let mut slots = Slots::new(from, Some(rings), Some(watch.add("forebay-batch")));
         slots.keep(region.slot(0).unwrap());
-        slots.open(7);
+        slots.open(7, None);
         let mut lent = slots.lend((7, 0)).unwrap();
         assert!(matches!(lent.target(0), Target::Gpu(_)));
         slots.back((7, 0), lent);

@@ -7,7 +7,7 @@ use forebay_pixels::Origin;
 use forebay_ring::SlotMut;
 
 use crate::batch::beside::Beside;
-use crate::batch::slots::Slots;
+use crate::batch::slots::{SizedStep, Slots};
 use crate::batch_metadata::{BatchMetadata, SettledBatch};
 use crate::decode::Done;
 use crate::mosaic::Partners;
@@ -68,9 +68,9 @@ impl StageSlots {
     }
 
     /// Takes a free slot to make a batch in it, which begins with this position.
-    pub(super) fn open(&mut self, batch: u64, position: EpochPosition) {
+    pub(super) fn open(&mut self, batch: u64, position: EpochPosition, sized: Option<SizedStep>) {
         self.later.begin(batch, position);
-        self.slots.open(batch);
+        self.slots.open(batch, sized);
     }
 
     /// Whether a position of the current epoch has lacked a slot since [`begin`](Self::begin).
@@ -131,6 +131,7 @@ impl StageSlots {
     pub(super) fn close(&mut self, mut metadata: BatchMetadata) -> Option<SettledBatch> {
         metadata.partners = self.partners.take(metadata.batch);
         metadata.set_returned(self.returned.take(metadata.batch));
+        metadata.step = self.slots.step(metadata.batch);
         let (slot, in_gpu) = self.slots.close(metadata.batch)?;
         Some(SettledBatch { metadata, slot, in_gpu })
     }

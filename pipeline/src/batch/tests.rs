@@ -171,7 +171,7 @@ impl Setup {
             patience: Patience::new(Duration::from_secs(60)),
             shares_tails: false,
             slots: StageSlots::new(Slots::new((slots.clone(), given), None, None), self.in_order),
-            decoding: Decoding::new(pool, pictures, 0, Arc::clone(&order)),
+            decoding: Decoding::new(pool, vec![pictures], 0, Arc::clone(&order)),
             finish: Finish::new(
                 targets.writer(FollowSettings {
                     recipe: Arc::new(recipe),

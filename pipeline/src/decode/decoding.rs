@@ -23,7 +23,8 @@ use crate::record::EpochTurn;
 #[derive(Debug)]
 pub(crate) struct Decoding {
     pool: Arc<Pool>,
-    pictures: Arc<StreamPictures>,
+    /// How the pictures of each class are made. Without classes, there is one.
+    pictures: Vec<Arc<StreamPictures>>,
     /// Seed of the random choices.
     seed: u64,
     /// How suspects are made.
@@ -34,9 +35,10 @@ pub(crate) struct Decoding {
 }
 
 impl Decoding {
-    /// A handle to this pool, with these pictures and random choices. No picture is under way yet.
-    pub(crate) fn new(pool: Arc<Pool>, pictures: StreamPictures, seed: u64, suspects: Arc<SuspectOrder>) -> Self {
-        let (pictures, outcomes, sent) = (Arc::new(pictures), Outcomes::default(), Arc::default());
+    /// A handle to this pool, with these pictures of each class, and these random choices. No picture is under way yet.
+    pub(crate) fn new(pool: Arc<Pool>, pictures: Vec<StreamPictures>, seed: u64, suspects: Arc<SuspectOrder>) -> Self {
+        let pictures = pictures.into_iter().map(Arc::new).collect();
+        let (outcomes, sent) = (Outcomes::default(), Arc::default());
         Self { pool, pictures, seed, suspects, outcomes, sent }
     }
 
@@ -46,22 +48,29 @@ impl Decoding {
         Self { sent, ..self }
     }
 
-    /// Queues a record's content for decoding into this place. The result is among the outcomes later, with the right to
+    /// Queues a record's content for decoding into this place of a batch of this class. The result is among the outcomes later, with the right to
     /// the place.
-    pub(crate) fn decode(&self, at: At, place: PlaceRight, content: Buffer, of: EpochTurn, suspect: bool) {
-        let EpochTurn { epoch, turn } = of;
+    pub(crate) fn decode(
+        &self,
+        (at, class): (At, usize),
+        place: PlaceRight,
+        content: Buffer,
+        of: EpochTurn,
+        suspect: bool,
+    ) {
+        let (EpochTurn { epoch, turn }, pictures) = (of, &self.pictures[class]);
         self.sent.fetch_add(1, Ordering::Relaxed);
         self.pool.decode(DecodeJob {
             at,
             content,
             place,
-            pictures: Arc::clone(&self.pictures),
+            pictures: Arc::clone(pictures),
             record: turn.record(),
             draw: Draw { seed: self.seed, epoch, record: turn.key() },
             origin: None,
             is_made: false,
             suspect: suspect.then(|| Arc::clone(&self.suspects)),
-            stepping: self.pictures.steps.as_ref().map(|_| Stepping::new(Arc::clone(&self.suspects), turn.repeat())),
+            stepping: pictures.steps.as_ref().map(|_| Stepping::new(Arc::clone(&self.suspects), turn.repeat())),
             reporter: self.outcomes.expect(at.0),
         });
     }

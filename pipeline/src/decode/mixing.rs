@@ -58,10 +58,14 @@ impl MixJob {
     /// budget, and given back.
     pub(super) fn run(self, spare: &mut Vec<u8>, memory: &Budget) {
         let Self { settings, mut batch, done } = self;
-        let len = batch.slot.geometry().place_len();
+        let form = batch.slot.size().map_or(settings.form, |size| {
+            let (height, width) = size.sides();
+            PlaceForm { height: height.into(), width: width.into(), ..settings.form }
+        });
+        let len = form.output.bytes(form.width, form.height);
         let is_large = len as u64 > SMALL;
         let share = is_large.then(|| memory.take(len as u64));
-        let mix = || settings.mix(&batch.metadata, batch.slot.images_mut(), len, spare);
+        let mix = || settings.mix(&batch.metadata, batch.slot.images_mut(), (form, len), spare);
         let outcome = catch_unwind(AssertUnwindSafe(mix)).map_err(|panic| panic_text(panic.as_ref()).to_owned());
         if is_large {
             *spare = Vec::new();
@@ -73,10 +77,16 @@ impl MixJob {
 }
 
 impl MixSettings {
-    /// Mixes the pictures of a batch where they are, each of `len` bytes. Each place with a record of its own is mixed with the
+    /// Mixes the pictures of a batch where they are, each of this form and `len` bytes. Each place with a record of its own is mixed with the
     /// one before it, and the first with the last. From the last place back, the other picture is always still as it was;
     /// only the last one has to be kept for the first.
-    fn mix(&self, metadata: &BatchMetadata, images: &mut [u8], len: usize, spare: &mut Vec<u8>) -> MixedLabels {
+    fn mix(
+        &self,
+        metadata: &BatchMetadata,
+        images: &mut [u8],
+        (form, len): (PlaceForm, usize),
+        spare: &mut Vec<u8>,
+    ) -> MixedLabels {
         let mut mixed =
             MixedLabels { labels: metadata.places.labels.clone(), weights: vec![1.0; metadata.places.labels.len()] };
         let own: Vec<usize> =
@@ -86,8 +96,8 @@ impl MixSettings {
             let turn = metadata.places.turn(if self.per_batch { first } else { place });
             let record = turn.expect("a place of its own has a record").key();
             let draws = Draw { seed: self.seed, epoch: metadata.epoch, record }.mixing();
-            let mixture = self.mixing.draw(draws, self.form.height, self.form.width);
-            mixture.carry_out(self.form, picture, other_picture);
+            let mixture = self.mixing.draw(draws, form.height, form.width);
+            mixture.carry_out(form, picture, other_picture);
             mixed.labels[place] = metadata.places.labels[other];
             mixed.weights[place] = mixture.weight();
         };
@@ -132,6 +142,7 @@ mod tests {
             },
             partners: BTreeMap::new(),
             returned: BTreeMap::new(),
+            step: None,
             claims: Vec::new(),
             bad: Vec::new(),
         }
@@ -167,7 +178,7 @@ mod tests {
                 let (settings, metadata) = (settings(per_batch), metadata(0, mask));
                 let whole = pixels(5);
                 let (mut expected, mut images) = (whole.clone(), whole.clone());
-                let mixed = settings.mix(&metadata, &mut images, LEN, &mut vec![7; 3]);
+                let mixed = settings.mix(&metadata, &mut images, (settings.form, LEN), &mut vec![7; 3]);
                 let mut labels = metadata.places.labels.clone();
                 for &(place, other) in pairs {
                     let drawn = if per_batch { pairs[0].0 } else { place };

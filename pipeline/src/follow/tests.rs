@@ -126,7 +126,7 @@ fn metadata(records: Vec<i64>, origins: Vec<Option<Origin>>) -> BatchMetadata {
     let (claims, bad) = (Vec::new(), Vec::new());
     let (repeats, partners, returned) = (vec![0; records.len()], BTreeMap::new(), BTreeMap::new());
     let places = MetadataPlaces { labels, records, repeats, mask, origins };
-    BatchMetadata { batch: 0, epoch: 3, shown, valid: shown, places, partners, returned, claims, bad }
+    BatchMetadata { batch: 0, epoch: 3, shown, valid: shown, places, partners, returned, step: None, claims, bad }
 }
 
 fn region(recipe: &Recipe, targets: &Targets, batch: u32) -> Region {
@@ -302,7 +302,7 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
     let recipe = Recipe::new(list, Output::default()).unwrap().with_input(input).unwrap();
     let masks = Arc::new(Masks { annotated: Annotated::AsStored, ..targets.masks().clone() });
     let pictures = StreamPictures { masks, cache: cache.cloned(), ..StreamPictures::of(Arc::new(recipe.clone())) };
-    let decoding = Decoding::new(Arc::clone(pool), pictures, 9, Arc::default());
+    let decoding = Decoding::new(Arc::clone(pool), vec![pictures], 9, Arc::default());
     let region = region(&recipe, &targets, 16);
     let (frame, places) = region.slot(0).unwrap().split();
     for (place, number) in places.into_iter().zip(0_u8..) {
@@ -310,7 +310,7 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
         let bytes = with_mask(number, size, at, &block(size, at, number % 8 + 1));
         let place = PlaceRight::new(place, None);
         let of = EpochTurn { epoch: 3, turn: Turn::first(number.into()) };
-        decoding.decode((0, number.into()), place, memory_source::read(bytes), of, false);
+        decoding.decode(((0, number.into()), 0), place, memory_source::read(bytes), of, false);
     }
     let (mut places, mut origins) = (Vec::new(), vec![None; 16]);
     while places.len() < 16 {

@@ -7,6 +7,7 @@ use forebay_plan::Plan;
 use forebay_sources::{Locator, Source};
 
 use crate::cache::Cache;
+use crate::classes::StreamClasses;
 use crate::seek::SeekStore;
 use crate::targets::Targets;
 
@@ -21,6 +22,7 @@ pub(super) struct Dataset {
     seek: Option<Arc<SeekStore>>,
     recipe: Arc<Recipe>,
     targets: Targets,
+    classes: Option<Arc<StreamClasses>>,
 }
 
 impl Dataset {
@@ -30,8 +32,9 @@ impl Dataset {
         plan: Plan,
         (cache, seek): (Option<Arc<Cache>>, Option<Arc<SeekStore>>),
         (recipe, targets): (Recipe, Targets),
+        classes: Option<Arc<StreamClasses>>,
     ) -> Self {
-        Self { name, source, plan: Arc::new(plan), cache, seek, recipe: Arc::new(recipe), targets }
+        Self { name, source, plan: Arc::new(plan), cache, seek, recipe: Arc::new(recipe), targets, classes }
     }
 
     /// What the user calls it.
@@ -66,6 +69,11 @@ impl Dataset {
     /// The columns of a batch that come from it.
     pub(super) fn targets(&self) -> &Targets {
         &self.targets
+    }
+
+    /// The classes of its records, if its pictures are in buckets.
+    pub(super) fn classes(&self) -> Option<&Arc<StreamClasses>> {
+        self.classes.as_ref()
     }
 
     pub(super) fn cache(&self) -> Option<&Arc<Cache>> {

@@ -7,19 +7,20 @@ use std::time::Instant;
 use forebay_delivery::{Delivery, DeliveryError, DeliveryTerms, NoRing, RingStart, StreamRing};
 use forebay_ledger_client::{CallError, Handle};
 use forebay_pixels::{Dtype, Layout, Mosaics, Recipe, View};
-use forebay_plan::LastBatchPolicy;
+use forebay_plan::{LastBatchPolicy, OrderTable};
 use forebay_proto::LEDGER_VERSION;
 use forebay_proto::v1::{FunctionFile, LastHolder, OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use forebay_sources::{ReaderFolders, Source};
 
 use crate::box_column::NoBoxes;
+use crate::classes::{BucketError, StreamClasses};
 use crate::declared_columns::with_declared;
 use crate::decode::steps::batch_form::BatchForm;
 use crate::decode::steps::{StepError, Steps};
 use crate::follow::FollowSettings;
 use crate::placement::Credentials;
-use crate::settings::{GroupPolicy, PrefetchSettings, StreamSettings};
+use crate::settings::{GroupPolicy, Placement, PrefetchSettings, StreamSettings};
 use crate::step_lists::StepLists;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
@@ -94,19 +95,26 @@ impl Opening {
         self.shared.decoding_gpu(self.settings.decode_gpu)?;
         self.is_alone()?;
         let OpenDataset { name, source } = &self.dataset;
-        let order = StreamOrder::new(source.as_ref(), &self.settings, self.identity.part)?;
+        let classes = self.classes().await?;
+        let order = StreamOrder::new(source.as_ref(), &self.settings, self.identity.part, classes.as_ref())?;
         let plan = order.plan()?;
+        if let Some((classes, plan)) = classes.as_ref().zip(plan.classes()) {
+            classes.report(&self.identity.stream, plan.layout());
+        }
         self.some_epoch_has_a_batch(plan.positions())?;
         let (height, width, _) = self.settings.recipe.shape();
-        let targets = Targets::new(Arc::clone(source), self.settings.columns.as_deref(), (height, width))?;
+        let targets = Targets::new(Arc::clone(source), self.settings.dataset_columns().as_deref(), (height, width))?;
         follow::can_follow(targets.schema(), &self.settings.recipe)?;
         let targets = with_declared(targets, &self.settings.recipe)?;
         let recipe = box_column::bound(&self.settings.recipe, source, self.settings.annotated)?;
         let targets = if self.has_mosaics()? { targets.with_mosaics() } else { targets };
         let targets = targets.with_views(&self.views()?)?;
         let targets = if self.settings.mixing.is_none() { targets } else { mixed(targets)? };
-        let targets = if plan.is_plain() { targets } else { targets.with_repeats()? };
-        let (shape, slots) = (shape(&self.settings), self.settings.slots());
+        let classes = classes.map(|classes| classes.with_recipes(&recipe)).transpose()?.map(Arc::new);
+        let targets = if classes.is_some() { in_buckets(targets)? } else { targets };
+        let repeats = if classes.is_some() { self.settings.repeats.get() > 1 } else { !plan.is_plain() };
+        let targets = if repeats { targets.with_repeats()? } else { targets };
+        let (shape, slots) = (self.shape(classes.as_deref()), self.settings.slots());
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
         let cache = self.shared.cache(source.as_ref(), &self.settings)?;
         let batches = BatchForm::new(&recipe, self.settings.seed, &geometry);
@@ -114,7 +122,7 @@ impl Opening {
         let steps = self.steps(&recipe, &targets, batches, rings.site().gpu().is_some()).await?;
         // Seek points may use what the cache and the ring have left.
         let seek = self.shared.seek(source.as_ref(), &self.settings);
-        let dataset = Dataset::new(name.clone(), Arc::clone(source), plan, (cache, seek), (recipe, targets));
+        let dataset = Dataset::new(name.clone(), Arc::clone(source), plan, (cache, seek), (recipe, targets), classes);
         let functions = steps.as_ref().map(|steps| steps.files()).unwrap_or_default();
         let request = self.request(order, incarnation::fresh()?, functions);
         let LedgerAccess { coordinator, node } = self.ledger.clone();
@@ -142,6 +150,24 @@ impl Opening {
             summary::describe(&stream);
         }
         Ok(stream)
+    }
+
+    /// The classes of its records, if its pictures are in buckets. Finding them reads the headers of some.
+    async fn classes(&self) -> Result<Option<StreamClasses>, StreamError> {
+        if self.settings.buckets.is_none() {
+            return Ok(None);
+        }
+        let (source, settings) = (Arc::clone(&self.dataset.source), self.settings.clone());
+        Ok(threads::beside("forebay-open", move || StreamClasses::new(source.as_ref(), &settings)).await??)
+    }
+
+    /// The shape of a batch in the ring. With buckets, it has room for a step of each, whose pictures have sizes of their own.
+    fn shape(&self, classes: Option<&StreamClasses>) -> Shape {
+        let shape = shape(&self.settings);
+        let Some(classes) = classes else { return shape };
+        let ranks = self.identity.part.map_or(1, |part| part.count());
+        let (height, width) = classes.room(shape.batch, ranks);
+        Shape { height, width, ..shape }
     }
 
     /// What the stream's trainers are promised.
@@ -213,7 +239,9 @@ impl Opening {
 
     /// Makes the stream's first ring, and the maker of later rings. The maker knows where their pixels will be.
     async fn rings(&self, geometry: Geometry) -> Result<(Rings, StreamRing), StreamError> {
-        let (gpus, wanted, trainer) = (Arc::clone(&self.shared.gpus), self.settings.placement, self.trainer.clone());
+        // Pictures of buckets are made in the host.
+        let wanted = if self.settings.buckets.is_some() { Placement::Host } else { self.settings.placement };
+        let (gpus, trainer) = (Arc::clone(&self.shared.gpus), self.trainer.clone());
         let decodes = self.shared.decoding_gpu(self.settings.decode_gpu)?;
         let (memory, incarnation) = (Arc::clone(&self.shared.memory), self.identity.incarnation);
         let pin_memory = self.settings.pin_memory;
@@ -273,11 +301,16 @@ impl Opening {
     /// its commands have numbers of their own. One incarnation of the daemon may open the ledger more than once.
     fn request(&self, order: StreamOrder, incarnation: u64, functions: Vec<FunctionFile>) -> OpenRequest {
         let limits = self.shared.pool.limits();
+        let (grains, classes) = match order.table {
+            Some(OrderTable::Grains(table)) => (Some(table.lengths()), None),
+            Some(OrderTable::Classes(table)) => (None, Some(table.numbers())),
+            None => (None, None),
+        };
         OpenRequest {
             run: self.identity.run.clone(),
             stream: self.identity.stream.clone(),
-            grains: order.grains.map(|table| table.lengths()),
-            classes: None,
+            grains,
+            classes,
             spec: Some(order.spec),
             lease_size: self.settings.lease_size(),
             lease_size_required: self.settings.wanted_lease_size.is_some(),
@@ -298,6 +331,14 @@ fn mixed(targets: Targets) -> Result<Targets, StreamError> {
     match targets.first_in_the_picture() {
         Some(column) => Err(StreamError::NotMixed { column: column.to_owned() }),
         None => Ok(targets.with_mixing()?),
+    }
+}
+
+/// Adds the columns of buckets.
+fn in_buckets(targets: Targets) -> Result<Targets, StreamError> {
+    match targets.masks().targets.first() {
+        Some(mask) => Err(BucketError::Masks { column: mask.name.clone() }.into()),
+        None => Ok(targets.with_buckets()?),
     }
 }
 

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use forebay_plan::{
-    EpochPart, GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainTable, MIXTURE_PERMUTATION, PERMUTATION, Plan,
-    SpecError, shares,
+    CLASS_PERMUTATION, EpochPart, GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainTable, MIXTURE_PERMUTATION,
+    OrderTable, PERMUTATION, Plan, SpecError, shares,
 };
 use forebay_proto::v1::{LedgerSpec, SourceShare};
 use forebay_sources::{Grains, Member, Source};
 
+use crate::classes::StreamClasses;
 use crate::settings::{Shuffle, StreamSettings};
 
-/// A spec, and the table of grains that it is about.
+/// A spec, and the table that it is about.
 #[derive(Debug)]
-pub(super) struct StreamOrder {
+pub(crate) struct StreamOrder {
     pub spec: LedgerSpec,
-    pub grains: Option<Arc<GrainTable>>,
+    pub table: Option<OrderTable>,
 }
 
 impl StreamOrder {
@@ -23,10 +24,11 @@ impl StreamOrder {
     ///
     /// # Errors
     /// The dataset has too many grains, or its sources cannot have the shares that the settings give them.
-    pub(super) fn new(
+    pub(crate) fn new(
         source: &dyn Source,
         settings: &StreamSettings,
         part: Option<EpochPart>,
+        classes: Option<&StreamClasses>,
     ) -> Result<Self, SpecError> {
         let records = source.len();
         let (shard, lockstep) = match part {
@@ -42,10 +44,17 @@ impl StreamOrder {
             permutation: PERMUTATION,
             shard,
             grains: None,
-            sources: sources(source, settings)?,
+            sources: match classes {
+                Some(classes) => classes.sources(),
+                None => sources(source, settings)?,
+            },
             lockstep,
-            classes: None,
+            classes: classes.map(StreamClasses::order),
         };
+        if let Some(classes) = classes {
+            let table = Some(OrderTable::Classes(Arc::clone(classes.table())));
+            return Ok(Self { spec: LedgerSpec { permutation: CLASS_PERMUTATION, ..spec }, table });
+        }
         let mixed = spec.sources.iter().any(|source| source.positions != source.records);
         let (by_records, by_grains) =
             if mixed { (MIXTURE_PERMUTATION, GRAIN_MIXTURE_PERMUTATION) } else { (PERMUTATION, GRAIN_PERMUTATION) };
@@ -54,9 +63,10 @@ impl StreamOrder {
             (Shuffle::Grains { window }, Grains::Starts(starts)) if (starts.len() as u64) < records => {
                 let table = Arc::new(GrainTable::new(starts, records)?);
                 let grains = Some(table.order(window.get()));
-                Ok(Self { spec: LedgerSpec { permutation: by_grains, grains, ..spec }, grains: Some(table) })
+                let table = Some(OrderTable::Grains(table));
+                Ok(Self { spec: LedgerSpec { permutation: by_grains, grains, ..spec }, table })
             }
-            _ => Ok(Self { spec: LedgerSpec { permutation: by_records, ..spec }, grains: None }),
+            _ => Ok(Self { spec: LedgerSpec { permutation: by_records, ..spec }, table: None }),
         }
     }
 
@@ -64,8 +74,8 @@ impl StreamOrder {
     ///
     /// # Errors
     /// No ledger can have the spec.
-    pub(super) fn plan(&self) -> Result<Plan, SpecError> {
-        Plan::with_grains(&self.spec, self.grains.clone())
+    pub(crate) fn plan(&self) -> Result<Plan, SpecError> {
+        Plan::with_table(&self.spec, self.table.clone())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Makes the stages of a stream, connects them and starts them. This is the only place that knows all of them.
 
+mod running;
+
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel as channel;
 use forebay_delivery::Delivery;
 use forebay_ledger_client::CallError;
-use forebay_pixels::{Mosaics, PlaceForm};
+use forebay_pixels::{Mosaics, PlaceForm, Recipe};
+use forebay_plan::Batching;
 use forebay_proto::v1::FunctionStatus;
 use forebay_sources::Reading;
 use tokio::sync::{MutexGuard, oneshot};
@@ -28,7 +31,6 @@ use crate::decode::steps::batch_call::BatchCalls;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, Pool};
 use crate::follow::FollowSettings;
-use crate::gpu_threads::GpuThreads;
 use crate::lease::{self, LeaseSettings};
 use crate::meter::Meter;
 use crate::mosaic::MosaicReads;
@@ -39,6 +41,7 @@ use crate::stream::rings::Site;
 use crate::stream::{Identity, batching, policies};
 use crate::threads;
 use crate::upload;
+use running::Running;
 
 const BATCH_THREAD: &str = "forebay-batch";
 
@@ -81,22 +84,6 @@ struct StagesState {
     /// The number of the first batch at the next start. A failed start does not change it. Trainers may still hold
     /// batches with earlier numbers, and no number is used twice.
     next: u64,
-}
-
-/// The stages that run.
-#[derive(Debug)]
-struct Running {
-    /// Dropped to stop the batch thread.
-    stop: channel::Sender<()>,
-    /// Dropped to stop the lease task.
-    stop_leases: oneshot::Sender<()>,
-    /// Where the batch thread leaves the number of the next batch as it ends.
-    batch: oneshot::Receiver<u64>,
-    /// Copies pixels to a GPU, if the stream's pixels are in one.
-    upload: Option<GpuThreads>,
-    lease: tokio::task::JoinHandle<()>,
-    /// Kept for its meter.
-    prefetch: Arc<Prefetch>,
 }
 
 /// Stages that do not run. No other task can start them meanwhile.
@@ -236,6 +223,12 @@ impl Stages {
         }
     }
 
+    /// Which record is where, and in batches of which shape if places are fixed.
+    fn order(&self, fixed: Option<Batching>) -> RecordOrder {
+        let (source, plan) = (Arc::clone(self.dataset.source()), Arc::clone(self.dataset.plan()));
+        RecordOrder::new(source, plan, fixed).with_classes(self.dataset.classes().cloned())
+    }
+
     /// How leases are kept.
     fn leases(&self, shares_tails: bool) -> LeaseSettings {
         let batch = if shares_tails { self.settings.batch_size.into() } else { 0 };
@@ -252,8 +245,16 @@ impl Stages {
         }
     }
 
-    /// How pictures are made.
-    fn pictures(&self) -> StreamPictures {
+    /// How pictures are made: those of each class, if there are classes.
+    fn pictures(&self) -> Vec<StreamPictures> {
+        let of = |recipe: &Arc<Recipe>| self.pictures_of(recipe);
+        match self.dataset.classes() {
+            Some(classes) => classes.recipes().map(of).collect(),
+            None => vec![of(self.dataset.recipe())],
+        }
+    }
+
+    fn pictures_of(&self, recipe: &Arc<Recipe>) -> StreamPictures {
         let Self { settings, dataset, .. } = self;
         StreamPictures {
             views: dataset.targets().views(),
@@ -262,7 +263,7 @@ impl Stages {
             cache: dataset.cache().cloned(),
             seek: dataset.seek().cloned(),
             gpu: settings.decode_gpu,
-            ..StreamPictures::of(Arc::clone(dataset.recipe()))
+            ..StreamPictures::of(Arc::clone(recipe))
         }
     }
 
@@ -305,16 +306,19 @@ impl Stages {
         let order = Arc::new(SuspectOrder::new(self.document.clone(), settings.read_timeout));
         let calls = self.steps.clone().filter(|steps| steps.has_batches()).map(|steps| steps as Arc<dyn BatchCalls>);
         let parts = BatchParts {
-            order: RecordOrder::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
+            order: self.order(fixed),
             prefetch: Arc::clone(&prefetch),
             patience: Patience::new(settings.storage_timeout),
             shares_tails,
             slots: StageSlots::new(slots, is_part),
             decoding: Decoding::new(Arc::clone(&self.pool), self.pictures(), settings.seed, Arc::clone(&order))
                 .counted_in(Arc::clone(&self.meters.decoded)),
-            finish: Finish::new(dataset.targets().writer(self.follows()), Arc::clone(&self.meters.batch))
-                .with_mixer(mixer)
-                .with_calls(calls, order),
+            finish: Finish::new(
+                dataset.targets().writer(self.follows()).with_classes(dataset.classes().cloned(), settings.seed),
+                Arc::clone(&self.meters.batch),
+            )
+            .with_mixer(mixer)
+            .with_calls(calls, order),
             progress: ledger.updates().progress(),
             outlet: Outlet::new(self.identity.to_string(), output, delivery.outcomes(), step)
                 .with_bad_place(rules.bad_place()),
@@ -366,30 +370,5 @@ impl Stopped<'_> {
     pub(super) fn start_again(mut self) -> io::Result<()> {
         self.state.running = Some(self.pipeline.start(self.state.next)?);
         Ok(())
-    }
-}
-
-impl Running {
-    /// Stops the stages as [`Running::stop`] does. It waits for a GPU no longer than the daemon's end may take.
-    async fn leave(self) -> u64 {
-        if let Some(upload) = &self.upload {
-            upload.leave();
-        }
-        self.stop().await
-    }
-
-    /// Stops the stages, and gives back what was not handed on. Returns the number of the next batch.
-    async fn stop(self) -> u64 {
-        let Self { stop, stop_leases, batch, upload, lease, prefetch: _ } = self;
-        drop(stop_leases);
-        // This waits for the last reply to the lease task, so that every lease in it is given back with the rest.
-        let _ended = lease.await;
-        drop(stop);
-        // A panic of the batch thread ends the process.
-        let next = batch.await.unwrap_or_default();
-        // The batches that the batch thread handed on must reach the ring's thread before anything else is done. If there
-        // is no room for a thread, this waits here.
-        let _ended = threads::beside("forebay-join", move || drop(upload)).await;
-        next
     }
 }

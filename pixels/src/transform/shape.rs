@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::cover::Cover;
+
 /// Longest side that a transform may ask for.
 pub(super) const MAX_SIDE: u32 = 16_384;
 
@@ -55,6 +57,11 @@ pub(super) fn cut_off(length: f64) -> u32 {
 }
 
 impl Shape {
+    /// What is known of a picture before the first transform of a list.
+    pub(crate) fn behind(cover: Option<&Cover>) -> Self {
+        cover.map_or(Self::Open, |cover| Self::Fixed(cover.height, cover.width))
+    }
+
     /// The shape of this size, where one number means a square.
     pub(super) fn of(size: Size) -> Self {
         let (height, width) = size.square();

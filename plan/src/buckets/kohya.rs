@@ -45,6 +45,11 @@ impl KohyaBuckets {
         &self.buckets
     }
 
+    /// Whether pictures may be enlarged.
+    pub(super) const fn enlarges(&self) -> bool {
+        !self.no_upscale
+    }
+
     pub(super) fn bucket(&self, height: u32, width: u32) -> Option<Bucket> {
         let own = Bucket { height, width };
         if self.no_upscale {

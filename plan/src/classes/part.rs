@@ -19,6 +19,15 @@ pub(crate) struct ClassPart {
     ranks: u64,
 }
 
+/// What a step of a class has on all ranks together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepClass {
+    /// Number of the class.
+    pub class: usize,
+    /// Turns of records.
+    pub turns: u64,
+}
+
 /// What the part has of a step.
 #[derive(Clone, Copy, Debug)]
 struct StepPart {
@@ -111,6 +120,11 @@ impl ClassPart {
     /// How many places of a step are the part's.
     pub(crate) fn places_of_step(&self, step: u64) -> u64 {
         self.of_step(step).map_or(0, |part| part.places)
+    }
+
+    /// What a step has on all ranks together. Nothing beyond the epoch's end.
+    pub(crate) fn step_class(&self, step: u64) -> Option<StepClass> {
+        Some(StepClass { class: self.order.class(step)?, turns: self.order.size(step)?.turns })
     }
 
     /// The positions of a record, one for each turn that the part has of it.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{EpochOrder, Places};
+use crate::classes::StepClass;
 
 impl EpochOrder {
     /// Those of these positions that have no record, as ranges that rise.
@@ -12,6 +13,14 @@ impl EpochOrder {
         }
         let bare = positions.start.max(self.records().min(positions.end))..positions.end;
         [bare].into_iter().filter(|bare| !bare.is_empty()).collect()
+    }
+
+    /// What a step of a class has on all ranks together. Nothing if steps have no classes.
+    pub fn step_class(&self, step: u64) -> Option<StepClass> {
+        match &self.places {
+            Places::OfClasses(part) => part.step_class(step),
+            _ => None,
+        }
     }
 
     /// How many places a step of a class has here, which may be less than its positions. Nothing if steps have no classes.

@@ -5529,6 +5529,11 @@ pub struct ChildRequest {
     /// Left, top, right and below of each object, if a transform draws by boxes.
     #[prost(float, repeated, tag = "9")]
     pub boxes: ::prost::alloc::vec::Vec<f32>,
+    /// Height and width of its bucket. 0: all pictures of the stream have one size.
+    #[prost(uint32, tag = "10")]
+    pub bucket_height: u32,
+    #[prost(uint32, tag = "11")]
+    pub bucket_width: u32,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -41,6 +41,7 @@ class Arguments(Batches[Batch]):
         adjust_orientation: bool = True,
         reducing_gap: float | None = None,
         python_workers: int | None = None,
+        buckets: str | Sequence[str] | Mapping[str, Any] | None = None,
         views: Mapping[str, Any] | None = None,
         mixing: Transform | Mixing | None = None,
         targets: Targets | None = None,
@@ -106,6 +107,12 @@ class Arguments(Batches[Batch]):
             python_workers: Processes that call the functions in Python of a recipe. Raise it if the functions take
                 longer than decoding. 0, of a Loader with its own daemon: the Loader's process calls them itself while
                 it waits for a batch. None: half as many as decode threads.
+            buckets: Batches whose pictures all have the size of one bucket; buckets differ from batch to batch. "kohya"
+                and "diffusers" are the rules of those packages, and a list such as ["1024x1024", "832x1216"] (height x
+                width) gives each picture the bucket of the nearest aspect. A table has the rule and its settings:
+                resolution, min, max, step, no_upscale, crop, interpolation, pixels, divisor and leftovers. The dataset
+                needs sizes (`forebay index SOURCE --sizes`), and transform may have what is done behind the cut.
+                docs/sizes.md explains all of it. None: all pictures have one size.
             views: Further views of each picture: columns with a size or transforms of their own. A picture is read and
                 decoded once for all views, and each view has its own random choices. match, dtype and layout are those
                 of images, unless a view has its own. Cannot be combined with `reducing_gap`. None: only images. A view

@@ -103,7 +103,9 @@ def request(
     if stream is not None and not settings.get("pin_memory", True):
         # A trainer that does not lock pages may attach to a pinnable ring too.
         del settings["pin_memory"]
-    if stream is None and settings.get("assignment") != "lockstep" and "batch_size" not in settings:
+    # Buckets may decide about it: then the daemon says what is missing.
+    is_decided = settings.get("assignment") == "lockstep" or "buckets" in settings
+    if stream is None and not is_decided and "batch_size" not in settings:
         raise SettingsError("batch_size is missing: give the number of records in a batch, such as 256")
     columns = None
     if stream is not None and isinstance(settings.get("columns"), list):

@@ -4,7 +4,7 @@
 use forebay_pipeline::settings::{Key, StreamSettings, Who};
 use serde_json::{Value, json};
 
-use super::{KEYS, cache, columns, delivery, mixing, mixture, recipe, sharding, shuffle, steps, views};
+use super::{KEYS, buckets, cache, columns, delivery, mixing, mixture, recipe, sharding, shuffle, steps, views};
 
 /// The widest line of the example.
 const WIDTH: usize = 127;
@@ -16,6 +16,7 @@ pub(in crate::config) fn all() -> impl Iterator<Item = &'static Key> {
         columns::KEYS,
         recipe::KEYS,
         steps::KEYS,
+        buckets::KEYS,
         views::KEYS,
         mixing::KEYS,
         shuffle::KEYS,

@@ -52,6 +52,8 @@ pub(super) fn request(job: &DecodeJob, setup: Option<ChildSetup>, shown: [bool; 
     if let Some(of) = recipes(job).find_map(|recipe| recipe.boxes()) {
         of.each(job.draw.record, &mut |corners| boxes.extend(corners));
     }
+    let bucket = job.pictures.recipe.bucket();
+    let (bucket_height, bucket_width) = bucket.unwrap_or((0, 0));
     ChildRequest {
         setup,
         seed: job.draw.seed,
@@ -62,6 +64,8 @@ pub(super) fn request(job: &DecodeJob, setup: Option<ChildSetup>, shown: [bool; 
         is_mosaic: mosaic.is_some(),
         partners: partners.collect(),
         boxes,
+        bucket_height,
+        bucket_width,
     }
 }
 

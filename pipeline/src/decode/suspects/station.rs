@@ -42,6 +42,7 @@ pub fn make_suspects(read: impl Fn(&str) -> Option<StreamSettings>) -> io::Resul
             station = Some(Station::new(&setup, &settings)?);
         }
         let station = station.as_mut().ok_or_else(|| invalid("the first request has no settings"))?;
+        station.turn_to(request.bucket_height, request.bucket_width)?;
         let reply = catch_unwind(AssertUnwindSafe(|| station.make(request)));
         let reply = reply.unwrap_or_else(|panic| {
             let panic = panic_text(panic.as_ref());
@@ -123,6 +124,17 @@ impl Station {
         let (place, mosaics) = (place(&recipe, &masks, &views)?, Mosaics::of(&recipe));
         let memory = getrlimit(Resource::Data).current;
         Ok(Self { maker, recipe, lists, awaiting, masks, views, mosaics, cache, boxes, place, memory })
+    }
+
+    /// Makes the next picture for this bucket.
+    fn turn_to(&mut self, height: u32, width: u32) -> io::Result<()> {
+        if self.recipe.bucket().is_none_or(|bucket| bucket == (height, width)) {
+            return Ok(());
+        }
+        let recipe = self.recipe.in_bucket(height, width).map_err(|_| invalid("the bucket is none"))?;
+        self.place = place(&recipe, &self.masks, &self.views)?;
+        self.recipe = recipe;
+        Ok(())
     }
 
     fn make(&mut self, request: ChildRequest) -> ChildReply {

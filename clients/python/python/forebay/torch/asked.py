@@ -14,10 +14,11 @@ __all__ = ["asked_columns", "lists_of_recipe"]
 # The columns of every batch that a DataLoader gives in any case.
 _ALWAYS = ("images", "labels")
 _MIXED = ("mixed_labels", "mix")
+_BUCKETED = ("planned", "sizes", "shown", "crop")
 
 
 def asked_columns(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names in their order: those of `columns`, then of `masks`, of `views`, of a recipe's views, and of `mixing`.
+    """The names in their order: of `columns`, then `masks`, `views`, a recipe's views, `mixing` and `buckets`.
 
     What a dataset has by itself was not asked for: without any of these settings, a batch is images and labels.
 
@@ -36,6 +37,8 @@ def _names(settings: Mapping[str, Any]) -> Iterator[str]:
         yield from lists_of_recipe(recipe)
     if settings.get("mixing") is not None:
         yield from _MIXED
+    if settings.get("buckets") is not None:
+        yield from _BUCKETED
 
 
 def lists_of_recipe(recipe: Any) -> dict[str, list[dict[str, Any]]]:  # noqa: ANN401 - a name, or a table with one

@@ -12,11 +12,7 @@ const TRIES: u32 = 3;
 ///
 /// # Errors
 /// The storage does not give the record.
-pub(crate) fn of_record(
-    source: &dyn Source,
-    record: u64,
-    bytes: &mut Vec<u8>,
-) -> Result<Option<PictureSize>, ReadError> {
+pub fn of_record(source: &dyn Source, record: u64, bytes: &mut Vec<u8>) -> Result<Option<PictureSize>, ReadError> {
     let masks = source.masks().len();
     let Some(()) = read(source, record, HEAD, bytes)? else { return Ok(None) };
     let found = match SeenSize::of_start(RecordParts::of(bytes, masks).picture()) {

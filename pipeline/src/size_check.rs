@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use forebay_sources::{Sizes, Source};
+use forebay_sources::{ReadError, Sizes, Source};
+use thiserror::Error;
 
-use crate::failure::Failure;
 use crate::seen_size;
 
 /// Records whose headers are read.
@@ -12,11 +12,25 @@ const LOOKED_AT: u64 = 64;
 /// Records that an error names.
 const NAMED: usize = 3;
 
+/// Why the sizes of a dataset's pictures are not used.
+#[derive(Debug, Error)]
+pub enum WrongSizes {
+    /// Some are not those of the files.
+    #[error("{0}")]
+    Different(String),
+    /// The storage does not give the headers.
+    #[error("{}: {error}", error.locator)]
+    Read {
+        /// What it says.
+        error: Box<ReadError>,
+    },
+}
+
 /// Refuses sizes that are not those of the files. One record may differ.
 ///
 /// # Errors
 /// More than one of the records that are looked at has another size, or the storage fails.
-pub(super) fn compare(source: &dyn Source, sizes: &Sizes) -> Result<(), Failure> {
+pub fn compare_sizes(source: &dyn Source, sizes: &Sizes) -> Result<(), WrongSizes> {
     let (records, mut bytes, mut different) = (source.len(), Vec::new(), Vec::new());
     let looked_at = records.min(LOOKED_AT);
     for step in 0..looked_at {
@@ -24,7 +38,7 @@ pub(super) fn compare(source: &dyn Source, sizes: &Sizes) -> Result<(), Failure>
         let record = u64::try_from(u128::from(step) * u128::from(records) / u128::from(looked_at)).unwrap_or(step);
         let Some(known) = sizes.get(record) else { continue };
         let found = seen_size::of_record(source, record, &mut bytes);
-        let found = found.map_err(|error| Failure::Failed(format!("{}: {error}.", error.locator)))?;
+        let found = found.map_err(|error| WrongSizes::Read { error: Box::new(error) })?;
         if let Some(found) = found.filter(|found| (found.height, found.width) != (known.height, known.width)) {
             different.push((record, known, found));
         }
@@ -42,9 +56,9 @@ pub(super) fn compare(source: &dyn Source, sizes: &Sizes) -> Result<(), Failure>
     }
     text.pop();
     text.push_str(
-        ". Sizes are height and width as seen. Run \"forebay index SOURCE --sizes --rebuild\", or name other columns.",
+        ". Sizes are height and width as seen. Run \"forebay index SOURCE --sizes --rebuild\", or name other columns",
     );
-    Err(Failure::Failed(text))
+    Err(WrongSizes::Different(text))
 }
 
 #[cfg(test)]
@@ -102,9 +116,9 @@ mod tests {
 
     #[test]
     fn rule_61_sizes_of_which_more_than_one_is_wrong_are_refused_with_three_of_them() {
-        let compare = |from| compare(&Alike, &Sizes::new(1000, Arc::new(WrongFrom(from))));
+        let compare = |from| compare_sizes(&Alike, &Sizes::new(1000, Arc::new(WrongFrom(from))));
         assert!(compare(1000).is_ok() && compare(984).is_ok(), "none, or one of those that are looked at");
-        let Err(Failure::Failed(text)) = compare(0) else { panic!("they are all wrong") };
+        let Err(WrongSizes::Different(text)) = compare(0) else { panic!("they are all wrong") };
         for words in ["64 of 64", "/0.jpg is 16 x 24 and not 24 x 16", "/15.jpg", "/31.jpg", "--rebuild"] {
             assert!(text.contains(words), "{words} is not in: {text}");
         }

@@ -1,0 +1,246 @@
+//! `buckets`: pictures of different sizes, each batch with pictures of one size.
+
+use forebay_pipeline::keys;
+use forebay_pipeline::settings::{
+    BucketSettings, CacheKind, Home, Key, Keyword, Placement, Shuffle, StreamSettings, word,
+};
+use forebay_pixels::{Cover, CoverCut, Interpolation, Mosaics, Recipe};
+use forebay_plan::{Bucket, BucketChoice, BucketRule, Leftovers, StepPlaces};
+use serde_json::Value;
+
+use super::super::table::Table;
+use super::super::value::{choice, flag, shown, whole};
+
+/// The key.
+pub(super) const KEYS: &[Key] = keys! {
+    /// Batches whose pictures all have the size of one bucket; buckets differ from batch to batch. "kohya" and "diffusers" are the
+    /// rules of those packages, and a list such as ["1024x1024", "832x1216"] (height x width) gives each picture the bucket of the
+    /// nearest aspect. A table has the rule and its settings: resolution, min, max, step, no_upscale, crop, interpolation, pixels,
+    /// divisor and leftovers. The dataset needs sizes (`forebay index SOURCE --sizes`), and transform may have what is done behind
+    /// the cut. docs/sizes.md explains all of it. Left out: all pictures have one size.
+    buckets: "str | Sequence[str] | Mapping[str, Any]",
+        example: "{ rule = \"kohya\", resolution = 1024, crop = \"random\", leftovers = \"repeat\" }", home: Home::Loader;
+};
+
+/// The longest side of a bucket.
+const LONGEST: u32 = 16_384;
+
+/// A place in the picture, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cut(CoverCut);
+
+impl Keyword for Cut {
+    const KEYWORDS: &'static [(&'static str, Self)] =
+        &[("center", Self(CoverCut::Center)), ("random", Self(CoverCut::Random))];
+}
+
+/// What the key says.
+#[derive(Clone, Debug)]
+pub(super) struct Buckets {
+    rule: BucketRule,
+    name: String,
+    cut: CoverCut,
+    interpolation: Interpolation,
+    pixels: Option<u64>,
+    divisor: Option<u64>,
+    leftovers: Leftovers,
+}
+
+impl Buckets {
+    /// Reads the key. Each mistake is reported. Nothing if there is no such key, or no rule in it.
+    pub(super) fn read(table: &mut Table<'_, '_>) -> Option<Self> {
+        if table.values().get("buckets").is_some_and(Value::is_object) {
+            return table.section("buckets", Self::of_table);
+        }
+        let (rule, name) = table.take("buckets", |value| rule(value, BucketChoice::of(""), false))?;
+        let (cut, interpolation) = (CoverCut::default(), Interpolation::default());
+        Some(Self { rule, name, cut, interpolation, pixels: None, divisor: None, leftovers: Leftovers::default() })
+    }
+
+    fn of_table(table: &mut Table<'_, '_>) -> Option<Self> {
+        let given = table.values().get("rule").and_then(Value::as_str).unwrap_or_default();
+        let (is_kohya, is_named) = (given == "kohya", given == "kohya" || given == "diffusers");
+        for (key, fits) in [
+            ("resolution", is_named),
+            ("step", is_named),
+            ("min", is_kohya),
+            ("max", is_kohya),
+            ("no_upscale", is_kohya),
+        ] {
+            if !fits && table.has("rule") && table.values().contains_key(key) {
+                let rules =
+                    if key == "resolution" || key == "step" { "\"kohya\" or \"diffusers\"" } else { "\"kohya\"" };
+                table.mistake(key, format!("has an effect only with rule = {rules}; leave it out."));
+            }
+        }
+        let of = BucketChoice::of("");
+        let resolution = table.take("resolution", whole(16..=LONGEST));
+        let [min, max] = ["min", "max"].map(|key| table.take(key, whole(1..=LONGEST)));
+        let step = table.take("step", whole(1..=1024));
+        let no_upscale = table.take_or("no_upscale", false, flag);
+        let sides = (min.unwrap_or(of.sides.0), max.unwrap_or(of.sides.1));
+        let settings = BucketChoice { resolution: resolution.unwrap_or(of.resolution), sides, step, no_upscale, ..of };
+        let found = table.take("rule", |value| rule(value, settings, true));
+        let cut = table.take_or("crop", Cut(CoverCut::default()), word).0;
+        let interpolation = table.take_or(
+            "interpolation",
+            Interpolation::default(),
+            choice(&[
+                ("nearest", Interpolation::Nearest),
+                ("bilinear", Interpolation::Bilinear),
+                ("bicubic", Interpolation::Bicubic),
+                ("lanczos3", Interpolation::Lanczos3),
+            ]),
+        );
+        let pixels = table.take("pixels", whole(1..=1_u64 << 48));
+        let divisor = table.take("divisor", whole(1..=1_u64 << 20));
+        let leftovers = table.take_or(
+            "leftovers",
+            Leftovers::default(),
+            choice(&[("neighbour", Leftovers::Neighbour), ("repeat", Leftovers::Repeat), ("drop", Leftovers::Drop)]),
+        );
+        if found.is_none() && !table.has("rule") {
+            table.mistake("rule", "is missing; give \"kohya\", \"diffusers\" or a list of sizes.");
+        }
+        let (rule, name) = found?;
+        if pixels.is_some() && rule.all().is_none() {
+            let problem =
+                "cannot be combined with no_upscale, with which the buckets depend on the pictures; give batch_size.";
+            table.mistake("pixels", problem);
+        }
+        Some(Self { rule, name, cut, interpolation, pixels, divisor, leftovers })
+    }
+
+    /// Whether steps have a number of pixels, so that the number of their pictures follows.
+    pub(super) fn decide_batches(&self) -> bool {
+        self.pixels.is_some()
+    }
+
+    /// Whether the number of pictures of a step is known to be a multiple of a number that the user gave.
+    pub(super) fn has_divisor(&self) -> bool {
+        self.divisor.is_some()
+    }
+
+    /// Places of the largest step, on all `ranks` together. Without pixels, these are the `pictures` that were asked for.
+    ///
+    /// # Errors
+    /// What is wrong with the steps.
+    pub(super) fn most_places(&self, pictures: u32, ranks: u32) -> Result<u32, String> {
+        if self.pixels.is_some() && self.rule.all().is_none() {
+            // That is a mistake of its own.
+            return Ok(1);
+        }
+        let most = BucketSettings::most_places(&self.rule, &self.steps(pictures, ranks));
+        most.map_err(|problem| problem.to_string()).and_then(|most| {
+            let fits = u32::try_from(most).ok().filter(|most| *most <= 1 << 20);
+            fits.ok_or_else(|| format!("A step would have {most} pictures; at most 1048576 are allowed."))
+        })
+    }
+
+    fn steps(&self, pictures: u32, ranks: u32) -> StepPlaces {
+        let ranks = if self.pixels.is_some() { u64::from(ranks.max(1)) } else { 1 };
+        StepPlaces { pictures: pictures.into(), pixels: self.pixels, divisor: self.divisor.unwrap_or(ranks) }
+    }
+
+    /// The settings of the stream, whose steps have so many pictures if there are no pixels.
+    pub(super) fn settings(&self, pictures: u32, ranks: u32) -> BucketSettings {
+        let Self { rule, name, leftovers, .. } = self.clone();
+        BucketSettings { rule, name, steps: self.steps(pictures, ranks), leftovers }
+    }
+
+    /// What is done to the pictures of the largest bucket, before all else.
+    fn cover(&self) -> Cover {
+        let largest = match &self.rule {
+            BucketRule::Kohya(kohya) => kohya.buckets(),
+            BucketRule::List(buckets) | BucketRule::Diffusers(buckets) => buckets,
+        };
+        // Of those with as many pixels, the squarest.
+        let largest = largest.iter().max_by_key(|bucket| (bucket.pixels(), bucket.height.min(bucket.width))).copied();
+        let Bucket { height, width } = largest.unwrap_or(Bucket { height: 1, width: 1 });
+        Cover { height, width, interpolation: self.interpolation, cut: self.cut }
+    }
+}
+
+/// The recipe of a stream, or of its largest bucket. Other buckets only have other sizes.
+pub(super) fn recipe(table: &mut Table<'_, '_>, shuffle: bool, buckets: Option<&Buckets>) -> Option<Recipe> {
+    match buckets {
+        Some(buckets) => table.recipe_of_buckets(buckets.cover()),
+        // With a mistake in it, the sizes would be missed.
+        None if table.has("buckets") => table.recipe_of_buckets(Cover {
+            height: 1,
+            width: 1,
+            interpolation: Interpolation::default(),
+            cut: CoverCut::default(),
+        }),
+        None => table.recipe(shuffle),
+    }
+}
+
+/// Reports what cannot be combined with buckets.
+pub(super) fn refuse(table: &mut Table<'_, '_>, settings: &StreamSettings) {
+    let input = settings.recipe.input();
+    let unfit = [
+        ("views", !settings.views.is_empty(), "they have one size"),
+        ("cache", settings.cache.is_some_and(|cache| cache.kind == CacheKind::Decoded), "keep = \"encoded\" can be"),
+        ("weights", settings.weights.is_some(), "repeats can be"),
+        ("num_shards", table.has("num_shards"), "assignment = \"lockstep\" gives all ranks steps of the same bucket"),
+        ("shuffle", matches!(settings.shuffle, Shuffle::Grains { .. }), "shuffle = true can be"),
+        ("last_batch_policy", table.has("last_batch_policy"), "leftovers of buckets decides this"),
+        ("placement", matches!(settings.placement, Placement::Gpu(_)), "the ring must be in the host"),
+        ("adjust_orientation", !input.adjust_orientation, "sizes are those of pictures as seen"),
+        ("page", input.page > 0, "sizes are those of the first page"),
+    ];
+    for (key, _, why) in unfit.into_iter().filter(|(_, is_unfit, _)| *is_unfit) {
+        table.mistake(key, format!("cannot be combined with buckets: {why}. Leave out {key}, or buckets."));
+    }
+    let calls_python = settings.recipe.python().next().is_some() || settings.recipe.batch_function().is_some();
+    let list = [("mosaic", Mosaics::of(&settings.recipe).is_some()), ("python", calls_python)];
+    for (name, _) in list.into_iter().filter(|(_, is_there)| *is_there) {
+        let problem =
+            format!("has {name}, which cannot be combined with buckets. Leave out the transform, or buckets.");
+        table.mistake("transform", problem);
+    }
+    let step = u64::from(settings.batch_size);
+    if let Some(size) = settings.wanted_lease_size.filter(|size| !size.is_multiple_of(step)) {
+        let problem = format!(
+            "is {size}, but with buckets it is a multiple of the places of the largest batch, which are {step}."
+        );
+        table.mistake("lease_size", problem);
+    }
+}
+
+/// A rule, and what it is called for people.
+fn rule(value: &Value, of: BucketChoice<'_>, is_in_table: bool) -> Result<(BucketRule, String), String> {
+    let wrong = || {
+        let table = if is_in_table { "" } else { ", or a table such as { rule = \"kohya\", resolution = 768 }" };
+        format!("\"kohya\", \"diffusers\", or a list of sizes such as [\"1024x1024\", \"832x1216\"]{table}")
+    };
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(sizes) if !sizes.is_empty() => {
+            let texts: Option<Vec<&str>> = sizes.iter().map(Value::as_str).collect();
+            texts.ok_or_else(wrong)?.join(",")
+        }
+        _ => return Err(wrong()),
+    };
+    let BucketChoice { resolution, sides: (min, max), step, no_upscale, .. } = of;
+    let rule = BucketChoice { rule: &text, ..of }.rule().map_err(|_| wrong())?;
+    let (buckets, is_of_kohya) = match &rule {
+        BucketRule::Kohya(kohya) => (kohya.buckets(), true),
+        BucketRule::List(buckets) | BucketRule::Diffusers(buckets) => (&buckets[..], false),
+    };
+    if buckets.is_empty() || buckets.iter().any(|bucket| bucket.height.max(bucket.width) > LONGEST) {
+        return Err(format!(
+            "a rule with buckets whose sides are at most {LONGEST}; {} has others or none",
+            shown(value)
+        ));
+    }
+    let name = if matches!(rule, BucketRule::List(_)) {
+        text
+    } else {
+        let step = step.map_or_else(String::new, |step| format!(" step {step}"));
+        let sides = if is_of_kohya { format!(" min {min} max {max}") } else { String::new() };
+        format!("{text} {resolution}{step}{sides}{}", if no_upscale { " no_upscale" } else { "" })
+    };
+    Ok((rule, name))
+}
