@@ -30,6 +30,7 @@ use tonic_health::server::HealthReporter;
 
 pub use kept::KeptIn;
 pub use master::MasterSettings;
+pub(crate) use place::Door;
 pub use place::{NoPlace, Place, PlaceError};
 
 use crate::config::{Environment, Metrics};

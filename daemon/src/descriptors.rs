@@ -66,6 +66,13 @@ impl Shares {
         ConnectionLimits::new((all / 2).max(4), all)
     }
 
+    /// Connections of viewers to the process that serves the page, which has descriptors for little else: half of them.
+    pub(crate) fn viewers() -> ConnectionLimits {
+        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let all = usize::try_from(limit / 2).unwrap_or(usize::MAX).clamp(8, 256);
+        ConnectionLimits::new(all, all)
+    }
+
     pub(crate) fn metrics(self) -> ConnectionLimits {
         ConnectionLimits::new(self.metrics, self.metrics)
     }

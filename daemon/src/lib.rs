@@ -14,6 +14,7 @@ mod door;
 mod earlier;
 mod folder;
 mod group;
+mod http;
 mod registry;
 pub mod serve;
 mod service_manager;
@@ -22,6 +23,7 @@ mod socket_name;
 pub mod suspects;
 mod telemetry;
 pub mod verdict;
+pub mod website;
 
 pub use daemon::ledgers::{LEDGERS, LedgersError, forget_run};
 pub use daemon::{DEFAULT_RUN, DaemonError, OpenError, open_dataset};

@@ -56,7 +56,7 @@ pub enum PlaceError {
 
 /// A bound socket. The name of a Unix socket is removed when it is dropped.
 #[derive(Debug)]
-pub(super) enum Door {
+pub(crate) enum Door {
     Network(TcpListener),
     Socket(UnixListener, SocketName),
 }
@@ -74,7 +74,7 @@ impl Place {
     }
 
     /// Binds it. Needs a tokio runtime around it.
-    pub(super) async fn bind(&self) -> Result<Door, PlaceError> {
+    pub(crate) async fn bind(&self) -> Result<Door, PlaceError> {
         let failed = |source| PlaceError::System { place: self.clone(), source };
         match self {
             Self::Network(address) => {

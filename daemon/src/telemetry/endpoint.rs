@@ -1,12 +1,10 @@
 //! The endpoint for Prometheus and for supervisors: `GET` of `/metrics`, `/healthz` and `/readyz` over a Unix socket or TCP.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 use std::{fs, io};
 
 use forebay_printable::printable;
@@ -14,10 +12,7 @@ use forebay_printable::system_error;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::CONTENT_TYPE;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
@@ -26,6 +21,7 @@ use crate::accepting::Accepting;
 use crate::config::Metrics;
 use crate::connection_limits::ConnectionPlace;
 use crate::descriptors::Shares;
+use crate::http::{self, NO_USER};
 use crate::telemetry::Observed;
 
 /// A bound socket that is not served yet: binding can fail before anything else has started. A Unix socket's name is removed
@@ -73,16 +69,10 @@ enum Listener {
     Unix(UnixListener),
 }
 
-/// A connection that sends no request is closed.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-/// So is one that does not take its answer.
-const TIMEOUT: Duration = Duration::from_secs(30);
 /// The type of metrics.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// The type of answers for people and supervisors.
 const PLAIN: &str = "text/plain; charset=utf-8";
-/// The user of TCP connections, for which the system does not say who it is.
-const NO_USER: u32 = u32::MAX;
 
 impl MetricsEndpoint {
     /// Binds the socket that the configuration names. Needs a tokio runtime around it.
@@ -157,25 +147,14 @@ fn bind_unix(path: PathBuf) -> Result<MetricsEndpoint, EndpointError> {
     }
 }
 
-/// Serves one connection in a task of its own. It keeps nothing of a process that ends.
-fn answer<S>(stream: S, mut place: ConnectionPlace, process: Weak<impl Observed>)
+/// Serves one connection. It keeps nothing of a process that ends.
+fn answer<S>(stream: S, place: ConnectionPlace, process: Weak<impl Observed>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    tokio::spawn(async move {
-        let service = service_fn(|request| {
-            let process = process.upgrade();
-            async move { Ok::<_, Infallible>(respond(&request, process.as_deref()).await) }
-        });
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT).keep_alive(false);
-        tokio::select! {
-            ended = http.serve_connection(TokioIo::new(stream), service) => if let Err(error) = ended {
-                tracing::debug!(%error, "a connection for metrics ended early");
-            },
-            () = place.lost() => tracing::debug!("a connection for metrics made place for a later one"),
-            () = tokio::time::sleep(TIMEOUT) => tracing::debug!("a connection for metrics took too long"),
-        }
+    http::answer(stream, place, "metrics", move |request| {
+        let process = process.upgrade();
+        async move { respond(&request, process.as_deref()).await }
     });
 }
 
