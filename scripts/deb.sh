@@ -100,7 +100,7 @@ forebay() {
   chmod 755 "$root/usr/bin/forebay"
 
   mkdir -p "$root/lib/systemd/system"
-  for unit in forebay.service forebay.socket forebay-coordinator.service; do
+  for unit in forebay.service forebay.socket forebay-coordinator.service forebay-page.service; do
     sed 's|/usr/local/bin/|/usr/bin/|g' "deploy/systemd/$unit" >"$root/lib/systemd/system/$unit"
   done
   install -D -m 644 deploy/systemd/forebay.sysusers.conf "$root/usr/lib/sysusers.d/forebay.conf"

@@ -15,7 +15,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # `verify` wants to see the program, which is not installed here.
 cp deploy/systemd/forebay.socket "$scratch"
-for unit in forebay forebay-coordinator; do
+for unit in forebay forebay-coordinator forebay-page; do
   sed "s|/usr/local/bin/forebay|$PWD/target/debug/forebay|" deploy/systemd/$unit.service >"$scratch/$unit.service"
 done
 # The service as docs/operating.md installs it for a network.
@@ -24,7 +24,7 @@ install -D -m 644 deploy/systemd/forebay-network.conf "$network/forebay.service.
 cp "$scratch"/forebay.service "$scratch"/forebay.socket "$network"
 
 failed=0
-said=$(systemd-analyze verify "$scratch"/forebay.service "$scratch"/forebay-coordinator.service "$scratch"/forebay.socket 2>&1) || failed=1
+said=$(systemd-analyze verify "$scratch"/forebay.service "$scratch"/forebay-coordinator.service "$scratch"/forebay-page.service "$scratch"/forebay.socket 2>&1) || failed=1
 said+=$'\n'$(systemd-analyze verify "$network/forebay.service" 2>&1) || failed=1
 # Of other units on this machine it may say what it likes, and before 254 that it does not know the intervals of restarts.
 said=$(grep -F forebay <<<"$said" | grep -vE "Unknown key( name)? '(RestartSteps|RestartMaxDelaySec)'" || true)
@@ -38,7 +38,7 @@ fi
 if ! systemd-analyze --help | grep -q -- --threshold; then
   echo "skipped: systemd-analyze security: this systemd is older than 250"
 else
-  for unit in forebay forebay-coordinator network/forebay; do
+  for unit in forebay forebay-coordinator forebay-page network/forebay; do
     if said=$(systemd-analyze security --no-pager --offline=true --threshold=$LIMIT "$scratch/$unit.service" 2>&1); then
       echo "passed: systemd-analyze security: exposure $unit.service: $(sed -n 's/.*exposure level .*: \([0-9.]*\) .*/\1/p' <<<"$said")"
     else

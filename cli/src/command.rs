@@ -4,8 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::{
-    audit, bench, completions, config, coordinate, doctor, index, make_suspects, man, parity, plan, preview, reload,
-    replay, run, sample, serve, status, top, verify,
+    audit, bench, completions, config, coordinate, doctor, index, make_suspects, man, page, parity, plan, preview,
+    reload, replay, run, sample, serve, status, top, verify,
 };
 
 /// Turns folders of pictures into training batches in shared memory.
@@ -26,6 +26,8 @@ enum Command {
     Status(status::StatusArgs),
     /// Watch a running daemon: streams, trainers, waits, and what limits each stream.
     Top(top::TopArgs),
+    /// Show a running daemon or a coordinator as a website: streams, what limits them, and bad records.
+    Page(Box<page::PageArgs>),
     /// Prove from the ledger that every record of every epoch is accounted for.
     Audit(audit::AuditArgs),
     /// Make a running daemon read its configuration again, and retry the streams that are not open.
@@ -72,6 +74,7 @@ impl Cli {
             Command::Coordinate(args) => coordinate::run(&args),
             Command::Status(args) => status::run(&args),
             Command::Top(args) => top::run(&args),
+            Command::Page(args) => page::run(&args),
             Command::Audit(args) => audit::run(&args),
             Command::Reload(args) => reload::run(&args),
             Command::Run(command) => run::run(&command),

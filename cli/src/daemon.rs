@@ -55,6 +55,8 @@ enum Unready {
     Opening,
 }
 
+/// Longest answer, in bytes: a status of tens of thousands of streams.
+const ANSWER: usize = 64 << 20;
 /// How soon a daemon that is not there is looked for again.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
@@ -117,6 +119,11 @@ impl Daemon {
     /// The process whose Loaders it serves, if it is a private one.
     pub(crate) fn loader(&self) -> Option<u32> {
         self.found.as_ref().map(|entry| entry.loader)
+    }
+
+    /// Its own process, if it is a private one.
+    pub(crate) fn private(&self) -> Option<u32> {
+        self.found.as_ref().map(|entry| entry.daemon)
     }
 
     /// Where it is asked: the only private daemon is meant where no other one runs.
@@ -191,7 +198,7 @@ impl Daemon {
                     cause(&error)
                 ))
             })?;
-            talk(Client::new(channel)).await
+            talk(Client::new(channel).max_decoding_message_size(ANSWER)).await
         })
     }
 

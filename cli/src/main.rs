@@ -22,6 +22,7 @@ mod json;
 mod make_suspects;
 mod man;
 mod output_file;
+mod page;
 mod pair;
 mod panics;
 mod paper;

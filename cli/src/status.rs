@@ -1,6 +1,6 @@
 //! `forebay status`: shows the state of a running daemon, and the records in quarantine.
 
-mod cluster;
+pub(crate) mod cluster;
 mod ledgers;
 mod process;
 mod quarantine;

@@ -17,7 +17,7 @@ reads_on() {
 }
 
 expect "the first package is installed" install_package forebay_*-1_*.deb
-expect "nothing is started" test "$(state forebay.service) $(state forebay.socket) $(state forebay-coordinator.service)" = "inactive inactive inactive"
+expect "nothing is started" test "$(state forebay.service) $(state forebay.socket) $(state forebay-coordinator.service) $(state forebay-page.service)" = "inactive inactive inactive inactive"
 expect "nothing is enabled" test "$(systemctl is-enabled forebay.service forebay.socket | xargs)" = "disabled disabled"
 expect "the configuration has no mistakes" as_forebay forebay config --check /etc/forebay/forebay.toml
 expect "the manual page is there" test -f /usr/share/man/man1/forebay-serve.1.gz

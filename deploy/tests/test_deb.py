@@ -61,6 +61,7 @@ def test_the_manual_and_the_completions_are_in_the_package(packages: dict[str, P
         "./usr/share/fish/vendor_completions.d/forebay.fish",
         "./usr/share/doc/forebay/NOTICES.gz",
         "./lib/systemd/system/forebay.service",
+        "./lib/systemd/system/forebay-page.service",
     ):
         assert name in names
     assert "/usr/local" not in names

@@ -14,38 +14,38 @@ use crate::span::span;
 
 /// All ledgers of a coordinator, seen as one.
 #[derive(Default, Serialize)]
-pub(super) struct Cluster<'a> {
+pub(crate) struct Cluster<'a> {
     #[serde(serialize_with = "values")]
-    streams: BTreeMap<&'a str, ClusterStream<'a>>,
+    pub(crate) streams: BTreeMap<&'a str, ClusterStream<'a>>,
     #[serde(serialize_with = "values")]
-    nodes: BTreeMap<&'a str, ClusterNode<'a>>,
+    pub(crate) nodes: BTreeMap<&'a str, ClusterNode<'a>>,
 }
 
 /// A stream of a run.
 #[derive(Serialize)]
-struct ClusterStream<'a> {
-    name: &'a str,
-    ledgers: usize,
+pub(crate) struct ClusterStream<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) ledgers: usize,
     /// The first one that is not complete.
-    epoch: u64,
-    epochs: Option<u64>,
-    delivered: u64,
-    bad: u64,
-    returned: u64,
+    pub(crate) epoch: u64,
+    pub(crate) epochs: Option<u64>,
+    pub(crate) delivered: u64,
+    pub(crate) bad: u64,
+    pub(crate) returned: u64,
     /// Trainers of a node wait for the end of its epoch.
-    trainers_wait: bool,
+    pub(crate) trainers_wait: bool,
 }
 
 /// A worker, with what it has of each ledger.
 #[derive(Serialize)]
-struct ClusterNode<'a> {
-    name: &'a str,
+pub(crate) struct ClusterNode<'a> {
+    pub(crate) name: &'a str,
     #[serde(flatten)]
-    process: ProcessReport<'a>,
-    state: NodeState,
+    pub(crate) process: ProcessReport<'a>,
+    pub(crate) state: NodeState,
     #[serde(rename = "silent_seconds")]
-    silent: Seconds,
-    ledgers: Vec<NodeLedger<'a>>,
+    pub(crate) silent: Seconds,
+    pub(crate) ledgers: Vec<NodeLedger<'a>>,
     #[serde(skip)]
     is_gone: bool,
     #[serde(skip)]
@@ -56,18 +56,18 @@ struct ClusterNode<'a> {
 
 /// What a worker has of a ledger.
 #[derive(Serialize)]
-struct NodeLedger<'a> {
-    name: &'a str,
-    leases: u64,
-    positions: u64,
+pub(crate) struct NodeLedger<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) leases: u64,
+    pub(crate) positions: u64,
     #[serde(skip)]
-    epoch: u64,
+    pub(crate) epoch: u64,
 }
 
 /// How it is with a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum NodeState {
+pub(crate) enum NodeState {
     Well,
     /// Its trainers wait for positions that others have.
     Waits,
@@ -78,7 +78,7 @@ enum NodeState {
 }
 
 impl<'a> Cluster<'a> {
-    pub(super) fn of(ledgers: &'a [LedgerStatus]) -> Self {
+    pub(crate) fn of(ledgers: &'a [LedgerStatus]) -> Self {
         let mut cluster = Self::default();
         for ledger in ledgers {
             let (epoch, waits) = (ledger.progress.unwrap_or_default().floor, ledger.workers.iter().any(|w| w.waits));

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// Where a worker runs. Its `Display` follows the worker's name, and is empty if the process is not known.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct ProcessReport<'a> {
+pub(crate) struct ProcessReport<'a> {
     host: Option<&'a str>,
     pid: Option<u32>,
 }

@@ -37,31 +37,31 @@ pub(crate) struct OutageReport<'a> {
 
 /// An open stream.
 #[derive(Debug, Serialize)]
-pub(super) struct StreamReport<'a> {
-    pub(super) name: &'a str,
-    pub(super) run: &'a str,
-    pub(super) source: &'a str,
-    pub(super) failure: Option<&'a str>,
-    pub(super) records: u64,
-    pub(super) epoch: u64,
-    epochs: u64,
-    epoch_len: u64,
-    epoch_done: u64,
-    pub(super) delivered: u64,
-    pub(super) batches: u64,
-    pub(super) bad: u64,
-    pub(super) slots: SlotsReport,
-    pub(super) ring: Option<RingReport<'a>>,
-    pub(super) cache: Option<CacheReport<'a>>,
-    pub(super) seek: Option<SeekReport>,
-    pub(super) requests: Option<RequestsReport>,
-    pub(super) storage_wait: Option<StorageWait<'a>>,
-    pub(super) trainers: Vec<TrainerReport<'a, Consumed>>,
-    pub(super) groups: Vec<GroupReport<'a>>,
-    pub(super) stages: Vec<StageReport<'a>>,
-    open_seconds: Seconds,
+pub(crate) struct StreamReport<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) run: &'a str,
+    pub(crate) source: &'a str,
+    pub(crate) failure: Option<&'a str>,
+    pub(crate) records: u64,
+    pub(crate) epoch: u64,
+    pub(crate) epochs: u64,
+    pub(crate) epoch_len: u64,
+    pub(crate) epoch_done: u64,
+    pub(crate) delivered: u64,
+    pub(crate) batches: u64,
+    pub(crate) bad: u64,
+    pub(crate) slots: SlotsReport,
+    pub(crate) ring: Option<RingReport<'a>>,
+    pub(crate) cache: Option<CacheReport<'a>>,
+    pub(crate) seek: Option<SeekReport>,
+    pub(crate) requests: Option<RequestsReport>,
+    pub(crate) storage_wait: Option<StorageWait<'a>>,
+    pub(crate) trainers: Vec<TrainerReport<'a, Consumed>>,
+    pub(crate) groups: Vec<GroupReport<'a>>,
+    pub(crate) stages: Vec<StageReport<'a>>,
+    pub(crate) open_seconds: Seconds,
     #[serde(flatten)]
-    pub(super) verdict: Verdict,
+    pub(crate) verdict: Verdict,
 }
 
 /// A stream that is not open.
@@ -87,29 +87,29 @@ pub(crate) struct SlotsReport {
 
 /// Where a ring's pixels are.
 #[derive(Debug, Serialize)]
-pub(super) struct RingReport<'a> {
-    pub(super) placement: &'a str,
-    pub(super) gpu_bytes: u64,
-    pub(super) page_locked_bytes: u64,
-    pub(super) copied_bytes: u64,
+pub(crate) struct RingReport<'a> {
+    pub(crate) placement: &'a str,
+    pub(crate) gpu_bytes: u64,
+    pub(crate) page_locked_bytes: u64,
+    pub(crate) copied_bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct CacheReport<'a> {
-    pub(super) keep: &'a str,
-    pub(super) records: u64,
-    pub(super) bytes: u64,
-    pub(super) budget_bytes: u64,
-    pub(super) hits: u64,
-    pub(super) misses: u64,
+pub(crate) struct CacheReport<'a> {
+    pub(crate) keep: &'a str,
+    pub(crate) records: u64,
+    pub(crate) bytes: u64,
+    pub(crate) budget_bytes: u64,
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
 }
 
 /// The seek points of a stream's pictures.
 #[derive(Debug, Serialize)]
-pub(super) struct SeekReport {
-    pub(super) pictures: u64,
-    pub(super) bytes: u64,
-    pub(super) budget_bytes: u64,
+pub(crate) struct SeekReport {
+    pub(crate) pictures: u64,
+    pub(crate) bytes: u64,
+    pub(crate) budget_bytes: u64,
 }
 
 /// The requests of a stream's source.
@@ -122,10 +122,10 @@ pub(crate) struct RequestsReport {
 
 /// A time in which the storage gives nothing.
 #[derive(Debug, Serialize)]
-pub(super) struct StorageWait<'a> {
-    pub(super) reason: &'a str,
+pub(crate) struct StorageWait<'a> {
+    pub(crate) reason: &'a str,
     #[serde(rename = "seconds")]
-    pub(super) time: Seconds,
+    pub(crate) time: Seconds,
 }
 
 /// An attached trainer, with what it has consumed.
@@ -153,19 +153,19 @@ pub(crate) struct GroupReport<'a> {
 
 /// What a trainer has consumed since it is attached.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Consumed {
-    pub(super) batches: u64,
+pub(crate) struct Consumed {
+    pub(crate) batches: u64,
 }
 
 /// A stage, with the waits at its queue.
 #[derive(Debug, Serialize)]
-pub(super) struct StageReport<'a> {
-    pub(super) name: &'a str,
-    pub(super) items: u64,
+pub(crate) struct StageReport<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) items: u64,
     #[serde(rename = "waited_for_room_seconds")]
-    pub(super) for_room: Seconds,
+    pub(crate) for_room: Seconds,
     #[serde(rename = "waited_for_input_seconds")]
-    pub(super) for_input: Seconds,
+    pub(crate) for_input: Seconds,
 }
 
 #[derive(Debug, Serialize)]
@@ -234,7 +234,7 @@ impl<'a> OutageReport<'a> {
 }
 
 impl<'a> StreamReport<'a> {
-    fn new(reply: &StatusReply, stream: &'a StreamStatus) -> Self {
+    pub(crate) fn new(reply: &StatusReply, stream: &'a StreamStatus) -> Self {
         let waited = Seconds::of_millis(stream.storage_wait_ms);
         let trainer =
             |trainer: &'a ConsumerStatus| TrainerReport::new(trainer, Consumed { batches: trainer.delivered });

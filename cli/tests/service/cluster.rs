@@ -8,6 +8,7 @@ mod etcd;
 mod loads;
 mod moves;
 mod nodes;
+mod page;
 mod proofs;
 mod recovery;
 mod tails;

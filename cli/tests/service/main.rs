@@ -23,6 +23,7 @@ mod limits;
 mod log;
 mod memory;
 mod openings;
+mod page;
 mod part;
 mod permission;
 mod placement;
