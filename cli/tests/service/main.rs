@@ -21,6 +21,7 @@ mod groups;
 mod lies;
 mod limits;
 mod log;
+mod many;
 mod memory;
 mod openings;
 mod page;
