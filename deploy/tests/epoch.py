@@ -1,6 +1,7 @@
-"""Reads an epoch of a folder with an installed package, and prints its sum.
+"""Reads an epoch with an installed package, and prints its sum.
 
 Usage: epoch.py FOLDER
+       epoch.py stream:NAME     (of a service that has the same settings)
 
 It prints the SHA-256 of all pixels, labels and records in order, and the audit. Both are the same on all machines.
 """
@@ -13,12 +14,13 @@ import sys
 import forebay
 
 
-def main(folder: str) -> None:
+def main(source: str) -> None:
     """Reads and prints."""
-    settings = {"batch_size": 8, "size": 96, "shuffle": True, "seed": 7}
+    own = {"batch_size": 8, "size": 96, "shuffle": True, "seed": 7}
+    settings = {} if source.startswith("stream:") else own
     found = hashlib.sha256()
     records = []
-    with forebay.Loader(folder, **settings) as loader:
+    with forebay.Loader(source, **settings) as loader:
         for batch in loader:
             valid = batch.valid
             for array in (batch.images, batch.labels, batch.records):
