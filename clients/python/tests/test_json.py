@@ -15,8 +15,9 @@ SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.
 
 
 def missing(section, printed):
-    """The fields of what a command has printed that its section of the page does not name."""
-    named = {part for span in re.findall(r"`([\w.\[\]]+)`", SECTIONS[section]) for part in re.findall(r"\w+", span)}
+    """The fields of what a command has printed that no section names that the page has for it."""
+    sections = [SECTIONS[name] for name in [section, *re.findall(r"as in `(\w+)`", SECTIONS[section])]]
+    named = {part for span in re.findall(r"`([\w.\[\]]+)`", " ".join(sections)) for part in re.findall(r"\w+", span)}
     return [path for path in fields(printed) if re.findall(r"\w+", path)[-1] not in named]
 
 
