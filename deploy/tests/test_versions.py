@@ -130,7 +130,7 @@ def test_daemons_of_both_builds_share_the_epochs_of_a_coordinator_of_either(
         address = {"endpoint": place, "node": node}
         path = service(started, build(node), tmp_path / node, pictures, address)
         trainers.append((build(node) / "python", "-c", NODE, path))
-    # Each takes part in one epoch, whoever is faster.
+    # Both read the same epoch.
     running = [
         subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) for command in trainers
     ]

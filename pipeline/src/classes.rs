@@ -43,7 +43,7 @@ struct StreamBucket {
 /// Why a stream cannot have buckets.
 #[derive(Debug, Error)]
 pub enum BucketError {
-    /// Nobody knows how large the pictures are.
+    /// The sizes of the pictures are not known.
     #[error(
         "the sizes of the pictures are not known, without which they have no buckets. Run \"forebay index SOURCE --sizes\", or name the \
          columns that have them: source_options = {{ sizes = \"height,width\" }}"

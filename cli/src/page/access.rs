@@ -45,7 +45,7 @@ pub(super) enum AccessRefusal {
     Token,
 }
 
-/// Bytes of a token: nobody guesses it.
+/// Bytes of a token, too many to be guessed.
 const RANDOM: usize = 16;
 
 impl std::fmt::Debug for PageToken {

@@ -14,7 +14,7 @@ const HEIGHT: f64 = 120.0;
 const AXIS: f64 = 18.0;
 /// Room above the highest point.
 const MARGIN: f64 = 6.0;
-/// Points that are farther apart than this have a gap between them: nobody answered.
+/// Points that are farther apart than this have a gap between them: the daemon did not answer.
 const GAP: Duration = STEP.saturating_mul(3);
 
 /// What one rate was in the last hour.

@@ -125,7 +125,7 @@ mod tests {
         note(0, 1000, 50_000);
         note(1, 40, 4_000);
         note(2, 140, 14_000);
-        // Nobody answered in between.
+        // The daemon did not answer in between.
         note(6, 540, 54_000);
         note(6, 540, 54_000);
         let points: Vec<_> = history.of(1, "a").into_iter().map(|point| (point.at, point.pictures)).collect();

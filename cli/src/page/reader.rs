@@ -221,7 +221,7 @@ impl ReaderShared {
 }
 
 impl ReaderState {
-    /// Keeps what was said, or what was said last beside the reason why nobody answers.
+    /// Keeps an answer, or the last answer with the reason why there is no newer one.
     fn take(&mut self, said: Result<PageReply, String>, now: Instant) {
         self.count += 1;
         let reading = match (said, &self.latest) {

@@ -43,7 +43,7 @@ pub(super) enum Route {
 const VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// Rows of a list that are shown together.
 pub(super) const ROWS: usize = 100;
-/// More parts are not counted: nobody reads as far.
+/// Most parts of a list that are counted.
 const PARTS: usize = 1_000_000;
 /// Longest name that is looked for, in bytes. Names of streams and ledgers are shorter.
 const NAME: usize = 1024;

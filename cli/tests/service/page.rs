@@ -1,5 +1,5 @@
-//! `forebay page` as a process of its own beside a running daemon: what it shows, whom it shows it to, and that viewers who are many or
-//! read nothing hold nobody up.
+//! `forebay page` as a process of its own beside a running daemon: what it shows, whom it shows it to, and that many viewers, or
+//! one that reads nothing, delay no one else.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -251,7 +251,7 @@ fn viewers_who_are_many_or_read_nothing_hold_up_neither_each_other_nor_a_trainer
     assert!(page.shows("").contains(">train</a>"));
     assert_eq!(records(&trainer.epoch()), (0..200).collect::<Vec<_>>());
     drop((silent, reads_nothing));
-    // The page asks by one connection at a time, so it pushes nobody out of the control socket.
+    // The page asks by one connection at a time, so no other client loses its place at the control socket.
     assert!(home.command(&["status"]).status.success());
 }
 

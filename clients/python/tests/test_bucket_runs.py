@@ -154,7 +154,7 @@ def test_rule_16_daemon_and_trainers_are_killed_and_every_record_still_comes_onc
             seen.append(own(batch))
             shapes.add(batch.images.shape[1:3])
         whole = sorted(chain(*seen))
-        # Whether the daemon could tell the ledger of the other trainer's first step before it died, nobody knows.
+        # The daemon may have told the ledger of the other trainer's first step before it died, or not.
         assert len(whole) == len(set(whole))
         assert set(whole) | acked == set(range(RECORDS))
         assert held <= set(whole)

@@ -180,7 +180,7 @@ mod tests {
             let turns = [Turn::new(0, 0), Turn::new(0, 1), Turn::new(2, 0), Turn::new(2, 1)];
             assert_eq!(of(&turns, table.clone()), Some(true), "{classes} classes");
             assert_eq!(of(&turns[1..], table), Some(false));
-            assert_eq!(of(&turns, None), None, "nobody knows which records have one");
+            assert_eq!(of(&turns, None), None, "it is unknown which records have one");
         }
     }
 

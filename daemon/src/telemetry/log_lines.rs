@@ -25,7 +25,7 @@ pub(super) struct LogLines {
 }
 
 /// When it is dropped, it waits until the last lines are written, those of children that have ended among them, but not for long.
-/// Lines that come later are not written, so the error that the process ends with stands last.
+/// Later lines are not written, so the error that ends the process is its last line.
 #[derive(Debug)]
 #[must_use]
 pub struct LogFlush {
