@@ -101,9 +101,10 @@ fn however_few_threads_the_system_has_left_a_refused_stream_leaves_nothing_behin
     let mut before = footprint(&daemon);
     let mut refused = Vec::new();
     let mut trainer = loop {
-        // At first there is room for none, whichever threads end meanwhile; then for one more each time.
+        // At first there is room for none, whichever threads end meanwhile; then for one more each time. It counts from the
+        // fewest threads that were seen: a thread that ends just now would leave room for two more.
         let more = refused.len().checked_sub(1);
-        limit_threads(&daemon, more.map_or(1, |more| footprint(&daemon)[0] + more));
+        limit_threads(&daemon, more.map_or(1, |more| before[0] + more));
         match attach() {
             Ok(trainer) => break trainer,
             Err(AttachError::Refused(refusal)) => refused.push(refusal.message),
@@ -127,7 +128,9 @@ fn however_few_threads_the_system_has_left_a_refused_stream_leaves_nothing_behin
         }
     };
     assert!(refused.len() >= 10, "a ring, a batch and eight readers: {refused:?}");
-    for thread in ["forebay-open", "forebay-read", "forebay-batch"] {
+    // The batch thread starts last. It finds room at once if a thread of the opening has ended just before, so its refusal is
+    // not certain.
+    for thread in ["forebay-open", "forebay-read"] {
         let named = format!("thread \"{thread}\" cannot be started");
         assert!(refused.iter().any(|message| message.contains(&named)), "{thread} in {refused:#?}");
     }
