@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Callable, NamedTuple
 
-from checks import programs, pytests
+from checks import arm, programs, pytests
 from checks.failures import FAILURES
 from checks.output import in_one_block, say
 from checks.programs import CARGO_TEST, TestOutput
@@ -26,7 +26,6 @@ from checks.slowest import SLOWEST
 from checks.tally import ROOT, Tally, check, counted, lines_of
 
 BINARY = ROOT / "target" / "debug" / "forebay"
-ARM = "aarch64-unknown-linux-gnu"
 C_PREFIX = ROOT / "target" / "c"
 FUZZ = ("--manifest-path", "fuzz/Cargo.toml")
 
@@ -163,30 +162,6 @@ def ship() -> Tally:
     return install_c() + pytests.run("deploy/tests", FOREBAY_BINARY=str(BINARY), FOREBAY_C_PREFIX=str(C_PREFIX))
 
 
-def arm() -> Tally:
-    """Decoder, pixels and rings as built for 64-bit ARM, in QEMU, and an epoch of the wheel for it."""
-    got = subprocess.run([ROOT / "scripts" / "arm.sh"], capture_output=True, text=True)
-    if got.returncode != 0:
-        say(f"skipped: {got.stderr.strip()}")
-        return Tally(skipped=1)
-    packages = [word for package in ("jpeg", "pixels", "ring") for word in ("-p", f"forebay-{package}")]
-    command = ("scripts/cross.sh", "dev", "cargo-zigbuild", "test", "--locked", "--target", f"{ARM}.2.28", *packages)
-    extra = {f"CARGO_TARGET_{ARM.upper().replace('-', '_')}_RUNNER": f"{got.stdout.strip()}/run"}
-    # QEMU takes some ten times as long, and the same cases run in full on this machine's processor.
-    extra |= {
-        "PROPTEST_CASES": "8",
-        "PROPTEST_RNG_SEED": "1",
-        "FOREBAY_PYTHON": str(VENV / "python"),
-        "INSTA_UPDATE": "no",
-        # Without it, tests take the photographs beside the checkout, which would be hours.
-        "FOREBAY_TEST_DATA": os.environ.get("FOREBAY_TEST_DATA", str(ROOT / "target" / "arm" / "no-photographs")),
-    }
-    tested = counted(
-        lines_of(*command, "--tests", "--no-fail-fast", "--", "--show-output", **extra), TestOutput("arm").read
-    )
-    return tested + pytests.run("deploy/tests/test_wheels.py", "-k", "on_arm", FOREBAY_BINARY=str(BINARY))
-
-
 def torture() -> Tally:
     """The one that lasts as long as it is told to."""
     return install_c() + pytest("-k", "whatever_happens")
@@ -282,6 +257,7 @@ STAGES: dict[str, Callable[[], Tally]] = {
     "c": c,
     "compare": compare,
     "gpu": gpu,
+    "neon": arm.neon,
     "rustdoc": lambda: check(
         "cargo", "doc", "-q", "--workspace", "--no-deps", "--locked", "--keep-going", RUSTDOCFLAGS="-D warnings"
     ),
@@ -290,13 +266,13 @@ STAGES: dict[str, Callable[[], Tally]] = {
     "readme": readme,
 }
 # In the whole, the stages from `rust` on run in two rows side by side: most of their time, they wait for daemons.
-ROWS = (("rust",), ("pytest", "c", "compare", "gpu", "rustdoc", "documents", "systemd", "readme"))
+ROWS = (("rust",), ("pytest", "c", "compare", "gpu", "neon", "rustdoc", "documents", "systemd", "readme"))
 CORES = len(os.sched_getaffinity(0))
 # As many as keep the cores busy while others wait.
 RUST_AT_ONCE = CORES
 PYTEST_WORKERS = str(CORES + 1)
 # Not in the whole: PyTorch, TensorFlow, JAX and Paddle are large. So are the Debian and the images that show what is
-# shipped. Short forms of the others are in there. For the oldest Rust, and for ARM, all is compiled again.
+# shipped. Short forms of the others are in there. For the oldest Rust, and for `arm`, all is compiled again.
 ASKED_FOR = {
     "torch": torch,
     "originals": originals,
@@ -304,7 +280,7 @@ ASKED_FOR = {
     "jax": jax,
     "paddle": paddle,
     "ship": ship,
-    "arm": arm,
+    "arm": lambda: arm.whole(BINARY),
     "torture": torture,
     "chaos": chaos,
     "simulation": simulation,
