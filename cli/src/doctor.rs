@@ -1,4 +1,5 @@
-//! `forebay doctor`: what this machine has for decoding on a GPU, what each missing part costs, and how to get it.
+//! `forebay doctor`: which pictures are decoded, what this machine has for decoding on a GPU, what each missing part costs, and
+//! how to get it.
 
 mod bare;
 mod report;
@@ -67,6 +68,10 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Failure> {
 }
 
 fn tell(out: &mut impl Write, report: &DoctorReport<'_>) -> io::Result<()> {
+    let (read, refused): (Vec<_>, Vec<_>) = report.formats.iter().partition(|format| format.decoder.is_some());
+    writeln!(out, "decodes  {}", read.iter().map(|format| format.name).collect::<Vec<_>>().join(", "))?;
+    let refused = refused.iter().map(|format| format.name).collect::<Vec<_>>();
+    writeln!(out, "refuses  {}, and others: see docs/decoding.md", refused.join(", "))?;
     match &report.driver {
         Some(driver) => writeln!(out, "driver   {}, CUDA {}", printable(driver.path), driver.cuda)?,
         None => writeln!(out, "driver   none")?,
@@ -153,6 +158,11 @@ mod tests {
         let found = as_json(&places);
         assert_eq!((&found["driver"], &found["gpus"]), (&serde_json::Value::Null, &serde_json::json!([])));
         assert!(found["missing"][0]["remedy"].is_string(), "{found}");
+        assert!(text.starts_with("decodes  jpeg, png, ") && text.contains("refuses  AVIF, HEIC"), "{text}");
+        assert_eq!(
+            found["formats"][0],
+            serde_json::json!({ "name": "jpeg", "decoder": "forebay-jpeg, libjpeg-turbo" })
+        );
         assert!(text.contains("driver   none") && text.contains("without it: no GPU is used"), "{text}");
         assert!(text.contains("FOREBAY_NVJPEG") && !text.contains("decode.lanes"), "{text}");
     }

@@ -71,6 +71,22 @@ impl Format {
         }
     }
 
+    /// What decodes it on a CPU.
+    pub fn decoder(self) -> &'static str {
+        match self {
+            Self::Jpeg => "forebay-jpeg, libjpeg-turbo",
+            Self::Png => "png",
+            Self::WebP => "libwebp",
+            Self::Tiff => "tiff",
+            Self::Gif => "gif",
+            Self::Bmp | Self::Pnm => "image",
+            Self::Jxl => "jxl",
+        }
+    }
+
+    /// Formats that users have in datasets and that nothing here decodes. Files of them are told by name.
+    pub const NONE_FOR: [&str; 3] = ["AVIF", "HEIC", "JPEG 2000"];
+
     /// What the `image` crate calls it, if that knows it.
     pub(crate) fn of_image(self) -> Option<image::ImageFormat> {
         Some(match self {

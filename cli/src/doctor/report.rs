@@ -6,6 +6,7 @@ use std::path::Path;
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::survey::{FoundGpu, Lack, Survey};
 use forebay_pipeline::Gpus;
+use forebay_pixels::Format;
 use serde::{Serialize, Serializer};
 
 use crate::json;
@@ -13,6 +14,7 @@ use crate::json;
 /// The machine.
 #[derive(Debug, Serialize)]
 pub(super) struct DoctorReport<'a> {
+    pub(super) formats: Vec<ReadFormat>,
     pub(super) driver: Option<FoundDriver<'a>>,
     pub(super) nvjpeg: Option<FoundNvjpeg<'a>>,
     pub(super) nvcuvid: Option<FoundFile<'a>>,
@@ -21,6 +23,13 @@ pub(super) struct DoctorReport<'a> {
     pub(super) nvcuvid_is_given: bool,
     pub(super) gpus: Vec<SurveyedGpu<'a>>,
     pub(super) missing: Vec<MissingPart>,
+}
+
+/// A format of pictures, and what decodes it on the CPU.
+#[derive(Debug, Serialize)]
+pub(super) struct ReadFormat {
+    pub(super) name: &'static str,
+    pub(super) decoder: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -91,6 +100,7 @@ impl<'a> DoctorReport<'a> {
         let nvcuvid = survey.nvcuvid.as_ref().and_then(|found| found.as_ref().ok());
         let missing = |Lack { what, cost, remedy }: Lack| MissingPart { what, cost, remedy };
         Self {
+            formats: ReadFormat::all(),
             driver: driver.map(|found| FoundDriver { path: &found.path, cuda: version([found.cuda.0, found.cuda.1]) }),
             nvjpeg: nvjpeg.map(|found| {
                 let (major, minor, patch) = found.version;
@@ -106,6 +116,13 @@ impl<'a> DoctorReport<'a> {
     /// Whether a GPU decodes by its engines.
     pub(super) fn has_engines(&self) -> bool {
         self.gpus.iter().any(|gpu| gpu.engines.is_some() && gpu.kernel.reason.is_none())
+    }
+}
+
+impl ReadFormat {
+    fn all() -> Vec<Self> {
+        let read = Format::ALL.map(|format| Self { name: format.name(), decoder: Some(format.decoder()) });
+        read.into_iter().chain(Format::NONE_FOR.map(|name| Self { name, decoder: None })).collect()
     }
 }
 
