@@ -35,13 +35,15 @@ case $machine in
   *) echo "deb.sh: $binary is for $machine, and packages are for x86-64 and AArch64" >&2 && exit 1 ;;
 esac
 
-# The C library's packages that a program needs. What else it may be linked to is a mistake of the build.
+# The C library's packages that a program needs. What else it may be linked to is a mistake of the build. A program for an old
+# glibc names parts of it that are in libc.so.6 today.
 libraries_of() {
-  local libraries glibc
-  libraries=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|libgcc_s|ld-linux.*)\.so\.' || true)
-  [ -z "$libraries" ] || { echo "deb.sh: $1 is linked to" $libraries >&2 && exit 1; }
+  local libraries others glibc
+  libraries=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+  others=$(grep -vE '^(libc|libm|libpthread|libdl|librt|libgcc_s|ld-linux.*)\.so\.' <<<"$libraries" || true)
+  [ -z "$others" ] || { echo "deb.sh: $1 is linked to" $others >&2 && exit 1; }
   glibc=$(readelf -V "$1" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
-  echo "libc6 (>= ${glibc#GLIBC_}), libgcc-s1"
+  echo "libc6 (>= ${glibc#GLIBC_})$(grep -q '^libgcc_s' <<<"$libraries" && echo ", libgcc-s1")"
 }
 
 packed() {
@@ -94,7 +96,7 @@ package() {
 }
 
 forebay() {
-  local root=$scratch/forebay unit script
+  local root=$scratch/forebay unit script depends
   mkdir -p "$root/DEBIAN" "$root/usr/bin" "$root/usr/share/forebay" "$root/usr/share/man/man1"
   strip -o "$root/usr/bin/forebay" "$binary"
   chmod 755 "$root/usr/bin/forebay"
@@ -124,10 +126,11 @@ forebay() {
 
   for script in postinst prerm postrm; do install -m 755 "deploy/debian/forebay.$script" "$root/DEBIAN/$script"; done
   [ -n "${FOREBAY_NOTICES:-}" ] || python3 scripts/notices.py forebay >"$scratch/notices"
+  depends=$(libraries_of "$root/usr/bin/forebay")
   documents forebay "${FOREBAY_NOTICES:-$scratch/notices}"
   package forebay <<END
 Section: science
-Depends: $(libraries_of "$root/usr/bin/forebay"), systemd | systemd-standalone-sysusers | systemd-sysusers
+Depends: $depends, systemd | systemd-standalone-sysusers | systemd-sysusers
 Recommends: ca-certificates
 Suggests: python3
 Description: training batches from picture files, in shared memory
@@ -142,7 +145,7 @@ END
 }
 
 library() {
-  local built soname library root dev
+  local built soname library root dev depends
   built=$(echo "$c_prefix"/lib/libforebay.so.*.*.*)
   soname=$(readelf -d "$built" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
   library=libforebay${soname#libforebay.so.}
@@ -155,11 +158,12 @@ library() {
   ln -s "${built##*/}" "$root/$soname"
   echo "libforebay ${soname#libforebay.so.} $library (>= ${version%-*})" >"$scratch/$library/DEBIAN/shlibs"
   echo "activate-noawait ldconfig" >"$scratch/$library/DEBIAN/triggers"
+  depends=$(libraries_of "$root/${built##*/}")
   documents "$library" "${FOREBAY_C_NOTICES:-$scratch/c-notices}"
   package "$library" <<END
 Section: libs
 Multi-Arch: same
-Depends: $(libraries_of "$root/${built##*/}")
+Depends: $depends
 Description: training batches from picture files - library for trainers
  Forebay decodes pictures into batches in shared memory. Trainers in C and
  C++ attach to a stream of its daemon with this library.

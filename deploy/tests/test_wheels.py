@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -92,6 +93,20 @@ def test_pip_refuses_the_wheel_where_glibc_is_older_than_2_28(wheel_for: Callabl
     refused = subprocess.run([*command, str(wheel_for("x86_64"))], capture_output=True, text=True)
     assert refused.returncode != 0
     assert "is not a supported wheel on this platform" in refused.stderr
+
+
+def test_a_debian_package_of_a_wheel_s_binary_needs_its_old_glibc(
+    wheel_for: Callable[[str], Path], notices: dict[str, str], tmp_path: Path
+):
+    if not shutil.which("dpkg-deb"):
+        pytest.skip("there is no dpkg-deb here")
+    with zipfile.ZipFile(wheel_for("x86_64")) as archive:
+        binary = tmp_path / "forebay"
+        binary.write_bytes(archive.read("forebay/bin/forebay"))
+    binary.chmod(0o755)
+    run(SCRIPTS / "deb.sh", binary, tmp_path / "packages", **notices)
+    (package,) = (tmp_path / "packages").glob("forebay_*.deb")
+    assert run("dpkg-deb", "-f", package, "Depends").startswith("libc6 (>= 2.28)")
 
 
 def epoch_of(printed: str) -> list[str]:
