@@ -48,6 +48,9 @@ pub(crate) struct PlanArgs {
     /// With kohya: never enlarge a picture.
     #[arg(long)]
     no_upscale: bool,
+    /// Leave out pictures of which more than this share would be cut off, such as 0.2.
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
+    max_crop: f64,
     /// Pictures of a step, on all ranks together.
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     batch_size: u64,
@@ -114,7 +117,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     }
     let mut found = FoundClasses { without, ..FoundClasses::default() };
     for ((height, width), records) in counts {
-        found.add(rule.bucket(height, width), (height, width), records);
+        found.add(rule.bucket_within(height, width, args.max_crop), (height, width), records);
     }
     let planned = PlannedEpoch::new(&found, batch, args.leftovers, args.repeats)?;
     let waste_of = |batch, leftovers| {
@@ -124,6 +127,12 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let report = planned.with_advice(advice);
     Ok(if args.json { json::print(&mut out, &report) } else { report.text(&mut out) }?)
+}
+
+/// A share of a picture.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "give a share from 0 to 1".to_owned())
 }
 
 /// The dataset, from its index if it has one.
@@ -152,7 +161,7 @@ struct FoundClasses {
     buckets: Vec<(Bucket, u64, f64)>,
     /// Records whose size is not known.
     without: u64,
-    /// Pictures that the rule has no bucket for.
+    /// Pictures that the rule has no bucket for, or of which it cuts off too much.
     refused: u64,
 }
 

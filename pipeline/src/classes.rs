@@ -54,8 +54,8 @@ pub enum BucketError {
     Wrong(#[from] WrongSizes),
     /// Records that are in no bucket, in a stream that fails at the first bad record.
     #[error(
-        "{records} records have no bucket, the first of them {first}: their sizes are not known, or the rule has none for them. Set \
-         on_error = \"skip\" to leave them out"
+        "{records} records have no bucket, the first of them {first}: their sizes are not known, the rule has none for them, or \
+         max_crop is exceeded. Set on_error = \"skip\" to leave them out"
     )]
     Without {
         /// How many.
@@ -238,7 +238,8 @@ impl FoundBuckets {
     fn of(source: &dyn Source, sizes: &Sizes, settings: &BucketSettings) -> Self {
         let bucket = |record| {
             let size = sizes.get(record)?;
-            settings.rule.bucket(size.height, size.width).filter(|bucket| size_of(*bucket).is_some())
+            let bucket = settings.rule.bucket_within(size.height, size.width, settings.max_crop);
+            bucket.filter(|bucket| size_of(*bucket).is_some())
         };
         // Few sizes have many records.
         let of_record: Vec<Option<Bucket>> = (0..source.len()).map(bucket).collect();

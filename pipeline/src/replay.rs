@@ -63,7 +63,7 @@ pub enum ReplayError {
     #[error("{0}")]
     Order(#[from] SpecError),
     /// No batch has the record.
-    #[error("{locator} is in no bucket: its size is not known, or the rule has none for it")]
+    #[error("{locator} is in no bucket: its size is not known, the rule has none for it, or max_crop is exceeded")]
     NoBucket {
         /// Where the record is.
         locator: String,

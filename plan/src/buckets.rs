@@ -94,6 +94,20 @@ impl std::str::FromStr for Bucket {
 }
 
 impl BucketRule {
+    /// The bucket of a picture of this height and width as seen, if at most this share of it is cut off there.
+    ///
+    /// ```
+    /// use forebay_plan::{Bucket, BucketRule};
+    /// let square = Bucket { height: 512, width: 512 };
+    /// let rule = BucketRule::List(vec![square]);
+    /// // Of a picture of 3 to 4, a quarter is cut off.
+    /// assert_eq!(rule.bucket_within(600, 800, 0.25), Some(square));
+    /// assert_eq!(rule.bucket_within(600, 800, 0.2), None);
+    /// ```
+    pub fn bucket_within(&self, height: u32, width: u32, max_crop: f64) -> Option<Bucket> {
+        self.bucket(height, width).filter(|bucket| bucket.cut_off(height, width) <= max_crop)
+    }
+
     /// The buckets of diffusers: eleven aspects with about `resolution` squared pixels, and sides that are multiples of
     /// `divisor`.
     pub fn diffusers(resolution: u32, divisor: u32) -> Self {

@@ -147,7 +147,7 @@ impl PlannedEpoch {
         let room = ByteSize(self.room_bytes);
         writeln!(out, "largest step: {} on all ranks together, {room:#} as 8-bit RGB", self.room_bucket)?;
         if without_size + without_bucket > 0 {
-            writeln!(out, "not in the plan: {without_size} without a size, {without_bucket} smaller than any bucket")?;
+            writeln!(out, "not in the plan: {without_size} without a size, {without_bucket} without a bucket")?;
         }
         let advice: Vec<String> =
             self.advice.iter().map(|advice| format!("{} ({:.2} %)", advice.flag, 100.0 * advice.waste)).collect();

@@ -96,6 +96,27 @@ def test_rule_61_records_without_a_size_are_left_out_or_refuse_the_stream(sized,
         assert loader.audit()[0].adds_up
 
 
+def test_rule_64_pictures_of_which_too_much_would_be_cut_off_are_left_out_or_refuse_the_stream(sized, binary):
+    sized = sized()
+    buckets = [tuple(map(int, bucket.split("x"))) for bucket in BUCKETS]
+
+    def cut_off(height, width):
+        quotients = [(width / height) / (wide / high) for high, wide in buckets]
+        return 1 - max(min(quotient, 1 / quotient) for quotient in quotients)
+
+    kept = [number for number, size in enumerate(sized.sizes) if cut_off(*size) <= 0.02]
+    assert 0 < len(kept) < RECORDS
+    settings = {"buckets": {"rule": BUCKETS, "max_crop": 0.02}}
+    with pytest.raises(SettingsError, match=rf"{RECORDS - len(kept)} records have no bucket.*max_crop is exceeded"):
+        sized.loader(**settings)
+    with sized.loader(**settings, on_error="skip", shuffle=True) as loader:
+        assert sorted(chain(*map(own, loader))) == kept
+        assert loader.audit()[0].adds_up
+    command = [binary, "plan", sized.folder, "--index", sized.index, "--buckets", ",".join(BUCKETS), "--json"]
+    plan = json.loads(subprocess.run([*command, "--max-crop", "0.02"], check=True, capture_output=True).stdout)
+    assert (plan["turns"], plan["without_bucket"]) == (len(kept), RECORDS - len(kept))
+
+
 def test_rule_57_repeated_records_are_in_buckets_and_each_turn_comes_once(sized):
     sized = sized()
     kohya = {"rule": "kohya", "resolution": 16, "min": 8, "max": 32, "step": 4, "no_upscale": True}

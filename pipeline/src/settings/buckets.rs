@@ -3,10 +3,12 @@
 use forebay_plan::{Bucket, BucketRule, Leftovers, NoStepPlaces, StepPlaces};
 
 /// The buckets of a stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BucketSettings {
     /// Which there are, and which of them a picture gets.
     pub rule: BucketRule,
+    /// Which share of a picture may be cut off. A picture of which more would be cut off has no bucket.
+    pub max_crop: f64,
     /// The rule for people.
     pub name: String,
     /// How many pictures a step has.

@@ -15,8 +15,8 @@ use super::super::value::{choice, flag, shown, whole};
 pub(super) const KEYS: &[Key] = keys! {
     /// Batches whose pictures all have the size of one bucket; buckets differ from batch to batch. "kohya" and "diffusers" are the
     /// rules of those packages, and a list such as ["1024x1024", "832x1216"] (height x width) gives each picture the bucket of the
-    /// nearest aspect. A table has the rule and its settings: resolution, min, max, step, no_upscale, crop, interpolation, pixels,
-    /// divisor and leftovers. The dataset needs sizes (`forebay index SOURCE --sizes`), and transform may have what is done behind
+    /// nearest aspect. A table has the rule and its settings: resolution, min, max, step, no_upscale, max_crop, crop, interpolation,
+    /// pixels, divisor and leftovers. The dataset needs sizes (`forebay index SOURCE --sizes`), and transform may have what is done behind
     /// the cut. docs/sizes.md explains all of it. Left out: all pictures have one size.
     buckets: "str | Sequence[str] | Mapping[str, Any]",
         example: "{ rule = \"kohya\", resolution = 1024, crop = \"random\", leftovers = \"repeat\" }", home: Home::Loader;
@@ -38,6 +38,7 @@ impl Keyword for Cut {
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
     rule: BucketRule,
+    max_crop: f64,
     name: String,
     cut: CoverCut,
     interpolation: Interpolation,
@@ -54,7 +55,16 @@ impl Buckets {
         }
         let (rule, name) = table.take("buckets", |value| rule(value, BucketChoice::of(""), false))?;
         let (cut, interpolation) = (CoverCut::default(), Interpolation::default());
-        Some(Self { rule, name, cut, interpolation, pixels: None, divisor: None, leftovers: Leftovers::default() })
+        Some(Self {
+            rule,
+            max_crop: 1.0,
+            name,
+            cut,
+            interpolation,
+            pixels: None,
+            divisor: None,
+            leftovers: Leftovers::default(),
+        })
     }
 
     fn of_table(table: &mut Table<'_, '_>) -> Option<Self> {
@@ -81,6 +91,7 @@ impl Buckets {
         let sides = (min.unwrap_or(of.sides.0), max.unwrap_or(of.sides.1));
         let settings = BucketChoice { resolution: resolution.unwrap_or(of.resolution), sides, step, no_upscale, ..of };
         let found = table.take("rule", |value| rule(value, settings, true));
+        let max_crop = table.take_or("max_crop", 1.0, share);
         let cut = table.take_or("crop", Cut(CoverCut::default()), word).0;
         let interpolation = table.take_or(
             "interpolation",
@@ -102,13 +113,16 @@ impl Buckets {
         if found.is_none() && !table.has("rule") {
             table.mistake("rule", "is missing; give \"kohya\", \"diffusers\" or a list of sizes.");
         }
-        let (rule, name) = found?;
+        let (rule, mut name) = found?;
+        if max_crop < 1.0 {
+            name = format!("{name} max_crop {max_crop}");
+        }
         if pixels.is_some() && rule.all().is_none() {
             let problem =
                 "cannot be combined with no_upscale, with which the buckets depend on the pictures; give batch_size.";
             table.mistake("pixels", problem);
         }
-        Some(Self { rule, name, cut, interpolation, pixels, divisor, leftovers })
+        Some(Self { rule, max_crop, name, cut, interpolation, pixels, divisor, leftovers })
     }
 
     /// Whether steps have a number of pixels, so that the number of their pictures follows.
@@ -144,8 +158,8 @@ impl Buckets {
 
     /// The settings of the stream, whose steps have so many pictures if there are no pixels.
     pub(super) fn settings(&self, pictures: u32, ranks: u32) -> BucketSettings {
-        let Self { rule, name, leftovers, .. } = self.clone();
-        BucketSettings { rule, name, steps: self.steps(pictures, ranks), leftovers }
+        let Self { rule, max_crop, name, leftovers, .. } = self.clone();
+        BucketSettings { rule, max_crop, name, steps: self.steps(pictures, ranks), leftovers }
     }
 
     /// What is done to the pictures of the largest bucket, before all else.
@@ -207,6 +221,12 @@ pub(super) fn refuse(table: &mut Table<'_, '_>, settings: &StreamSettings) {
         );
         table.mistake("lease_size", problem);
     }
+}
+
+/// A share of a picture.
+fn share(value: &Value) -> Result<f64, String> {
+    let share = value.as_f64().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "a share from 0 to 1, such as 0.2".to_owned())
 }
 
 /// A rule, and what it is called for people.

@@ -24,6 +24,9 @@ fn rule_64_buckets_have_a_rule_by_name_or_a_list_and_a_table_has_their_settings(
     let table = json!({ "rule": "diffusers", "resolution": 512, "leftovers": "drop", "crop": "random" });
     let diffusers = settings(&json!({ "buckets": table })).unwrap().settings.buckets.unwrap();
     assert_eq!((&*diffusers.name, diffusers.leftovers), ("diffusers 512", Leftovers::Drop));
+    let cut =
+        settings(&json!({ "buckets": { "rule": "512x512", "max_crop": 0.25 } })).unwrap().settings.buckets.unwrap();
+    assert_eq!((cut.max_crop, &*cut.name), (0.25, "512x512 max_crop 0.25"));
     let one = settings(&json!({ "buckets": "512x640,640x512" })).unwrap();
     let list = settings(&json!({ "buckets": ["512x640", "640x512"] })).unwrap();
     assert_eq!(one.settings, list.settings);
@@ -61,6 +64,7 @@ fn rule_62_what_does_not_go_with_buckets_is_refused_by_key() {
     for (more, key, words) in [
         (json!({ "buckets": ["512"] }), "buckets", "a list of sizes such as"),
         (json!({ "buckets": ["512x20000"] }), "buckets", "sides are at most 16384"),
+        (json!({ "buckets": { "rule": "512x512", "max_crop": 20 } }), "buckets.max_crop", "a share from 0 to 1"),
         (
             json!({ "buckets": { "rule": "kohya", "no_upscale": true, "pixels": 9_000_000 }, "batch_size": null }),
             "buckets.pixels",
