@@ -182,6 +182,39 @@ impl MaskDecoder {
         frame.give_back();
         decoded
     }
+
+    /// Makes a mask of another one, whose numbers are there: rows of little-endian numbers, as many as a picture of this size
+    /// (width, height) has pixels. It follows what a recipe does to that picture. `out` has the size of the recipe's result.
+    ///
+    /// ```
+    /// use forebay_pixels::{Draw, MaskDecoder, MaskDepth, Output, Recipe};
+    ///
+    /// let middle = serde_json::from_str(r#"[{ "center_crop": { "size": [1, 2] } }]"#)?;
+    /// let (recipe, draw) = (Recipe::new(middle, Output::default())?, Draw { seed: 0, epoch: 0, record: 0 });
+    /// let mut out = [0; 2];
+    /// MaskDecoder::default().carry(&[1, 2, 3, 4], (4, 1), MaskDepth::U8, (&recipe, draw, 255), &mut out);
+    /// assert_eq!(out, [2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// There is not a number for each pixel, or `out` does not have the recipe's size.
+    pub fn carry(
+        &mut self,
+        numbers: &[u8],
+        (width, height): (u32, u32),
+        depth: MaskDepth,
+        (recipe, draw, fill): (&Recipe, Draw, i32),
+        out: &mut [u8],
+    ) {
+        let (high, wide, _) = recipe.shape();
+        let bytes = |width: u32, height: u32| width as usize * height as usize * depth.size();
+        assert_eq!((numbers.len(), out.len()), (bytes(width, height), bytes(wide, high)), "a number for each pixel");
+        let Self { lines, plan, .. } = self;
+        let origin = &Origin::plain((width, height));
+        follow(lines, plan, &MaskOrder { origin, recipe, draw, annotated: Annotated::AsSeen, fill });
+        gather::gather_numbers((numbers, width as usize), lines, depth, fill, out);
+    }
 }
 
 /// Refuses a mask that is not as large as its picture, or larger than allowed.

@@ -1,12 +1,15 @@
 //! A recipe with functions in Python, in the parts before, between and behind them (semantics rule 59). Which functions are called for
-//! a picture is drawn, if they are inside `random_apply` or `random_choice`.
+//! a picture is drawn, if they are inside `random_apply` or `random_choice`, and in which order, if they are inside `random_order`.
 
-use std::ops::Range;
+use std::collections::BTreeMap;
 
 use crate::draw::{Draw, Draws};
+use crate::interpolation::Interpolation;
+use crate::output::Output;
 use crate::recipe::Recipe;
-use crate::transform::Python;
+use crate::transform::leaves::Passage;
 use crate::transform::shape::{Shape, Size};
+use crate::transform::{Python, Resize, Transform};
 
 /// A function in Python of a recipe.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +33,9 @@ pub struct PythonStep {
 pub struct SplitRecipe {
     recipe: Recipe,
     steps: Vec<PythonStep>,
-    /// What is done from the beginning (0) or from behind each function (1 and up), up to each function behind that, and to the end.
-    parts: Vec<Vec<Recipe>>,
+    /// What is done from the beginning (0) or from behind each function (1 and up), up to each function that may be the next one, or to
+    /// the end, which has the number of a further function.
+    parts: BTreeMap<(usize, usize), Recipe>,
 }
 
 impl SplitRecipe {
@@ -49,13 +53,16 @@ impl SplitRecipe {
                 leaf: leaf.number,
             });
         });
-        let begins = std::iter::once(0).chain(steps.iter().map(|step| step.leaf + 1));
-        let part = |from: usize, to: usize| match steps.get(to) {
-            Some(step) => recipe.part(from..step.leaf, step.takes),
-            None => recipe.rest(from),
+        let end = steps.len();
+        let pairs = (0..=end).flat_map(|from| (0..=end).map(move |to| (from, to)));
+        let follow =
+            |&(from, to): &(usize, usize)| to >= from || are_in_one_order(recipe, &steps[from - 1], &steps[to]);
+        let part = |(from, to): (usize, usize)| {
+            let behind = from.checked_sub(1).map(|before| steps[before].leaf);
+            ((from, to), recipe.part(behind, steps.get(to)))
         };
-        let parts = begins.enumerate().map(|(after, from)| (after..=steps.len()).map(|to| part(from, to)).collect());
-        Self { recipe: recipe.clone(), parts: parts.collect(), steps }
+        let parts = pairs.filter(follow).map(part).collect();
+        Self { recipe: recipe.clone(), parts, steps }
     }
 
     /// The whole.
@@ -68,24 +75,39 @@ impl SplitRecipe {
         &self.steps
     }
 
-    /// The number of the first function that is called for a picture, from this number on.
+    /// The number of the function that is called for a picture first (0), or of the next one behind the function before this number, which
+    /// is called for it.
     pub fn next(&self, from: usize, draw: Draw) -> Option<usize> {
-        (from..self.steps.len()).find(|&number| self.draws(number, draw).is_some())
+        let (mut next, mut is_behind) = (None, from == 0);
+        self.recipe.list().pass_leaves(draw, &mut |_, _, leaf| {
+            if let Some(number) = self.steps.iter().position(|step| step.leaf == leaf) {
+                next = next.or_else(|| is_behind.then_some(number));
+                is_behind |= number + 1 == from;
+            }
+        });
+        next
     }
 
     /// What is done from behind the function before this number, or from the beginning for 0, up to the function `to`, or to the end
     /// without one. `to` is what [`next`](Self::next) gives, so no function between them is called.
     ///
     /// # Panics
-    /// There are no such functions, or not in this order.
+    /// There are no such functions, or no picture passes them in this order.
     pub fn part(&self, from: usize, to: Option<usize>) -> &Recipe {
-        &self.parts[from][to.unwrap_or(self.steps.len()) - from]
+        &self.parts[&(from, to.unwrap_or(self.steps.len()))]
     }
 
     /// All that precedes a function. Functions among that are passed over.
     pub fn before(&self, number: usize) -> Recipe {
-        let step = &self.steps[number];
-        self.recipe.part(0..step.leaf, step.takes)
+        self.recipe.part(None, Some(&self.steps[number]))
+    }
+
+    /// What the [plan](Recipe::plan) of the whole recipe has in place of a function that has a size of its own: a resize by the nearest
+    /// pixel. Nothing for others.
+    pub fn in_place_of(&self, number: usize) -> Option<Recipe> {
+        let size = self.steps[number].python.output?;
+        let resize = Transform::Resize(Resize { size, interpolation: Interpolation::Nearest });
+        Recipe::new(vec![resize], Output::default()).ok()
     }
 
     /// The random choices of a function, if it is called for a picture.
@@ -104,15 +126,26 @@ impl SplitRecipe {
 }
 
 impl Recipe {
-    /// What some leaves do, whose results have this height and width: a picture before a function.
-    fn part(&self, leaves: Range<usize>, size: (u32, u32)) -> Self {
-        Self::of_part(self.list().part(leaves), size)
-    }
-
-    /// What the leaves from one on do.
-    fn rest(&self, from: usize) -> Self {
+    /// What is done to a picture from behind a leaf, or from the beginning, up to a function, or to the end.
+    fn part(&self, behind: Option<usize>, to: Option<&PythonStep>) -> Self {
         let (height, width, _) = self.shape();
-        let end = self.list().leaves();
-        Self::of_part(self.list().part(from..end), (height, width))
+        let size = to.map_or((height, width), |step| step.takes);
+        Self::of_part(self.list().part(Passage { behind, to: to.map(|step| step.leaf) }), size)
     }
+}
+
+/// Whether these functions are inside one `random_order`, in which either may be before the other.
+fn are_in_one_order(recipe: &Recipe, one: &PythonStep, other: &PythonStep) -> bool {
+    let mut transforms = recipe.transforms();
+    for (place, of_other) in one.way.iter().zip(&other.way) {
+        if place != of_other {
+            return false;
+        }
+        let transform = &transforms[*place];
+        if matches!(transform, Transform::RandomOrder(_)) {
+            return one.leaf != other.leaf;
+        }
+        transforms = transform.parts();
+    }
+    false
 }

@@ -1,11 +1,9 @@
 //! A checked list of transforms with the forms of its input and output. Its results may differ in size from picture to
 //! picture. A [`Recipe`](crate::Recipe) is one whose results do not.
 
-use std::ops::Range;
-
 use crate::batch_function::BatchFunction;
 use crate::cover::Cover;
-use crate::draw::Draw;
+use crate::draw::{Draw, Draws};
 use crate::finish::Values;
 use crate::matching::Match;
 use crate::origin::Origin;
@@ -13,7 +11,7 @@ use crate::output::{Dtype, Mode, Output};
 use crate::plan::Plan;
 use crate::recipe_error::{MAX_TRANSFORMS, RecipeError};
 use crate::record_boxes::RecordBoxes;
-use crate::transform::leaves::Leaf;
+use crate::transform::leaves::{Leaf, Passage};
 use crate::transform::shape::Shape;
 use crate::transform::{Normalize, Python, Transform};
 
@@ -72,8 +70,10 @@ pub struct TransformList {
 struct ListPart {
     /// The place of its first transform in the list. Random choices follow it.
     first_place: usize,
-    /// Which leaves of these transforms it has.
-    leaves: Range<usize>,
+    /// The number of its first leaf in the list.
+    first_leaf: usize,
+    /// Which of these leaves it has.
+    passage: Passage,
 }
 
 impl TransformList {
@@ -228,14 +228,26 @@ impl TransformList {
         if let Some(cover) = &self.cover {
             cover.plan(plan, draw);
         }
-        let (mut first, part) = (0, self.part.as_deref());
-        for (place, transform) in self.transforms.iter().enumerate() {
-            if let Some(ListPart { first_place, leaves }) = part {
-                transform.plan_leaves(plan, draw.at(first_place + place), leaves, first);
-                first += transform.leaves();
-            } else {
+        let Some(part) = &self.part else {
+            for (place, transform) in self.transforms.iter().enumerate() {
                 transform.plan(plan, draw.at(place));
             }
+            return;
+        };
+        let mut has = part.passage.walk();
+        self.pass_leaves(draw, &mut |transform, draws, leaf| {
+            if has(leaf) {
+                transform.plan(plan, draws);
+            }
+        });
+    }
+
+    /// Calls `passed` with each leaf that is carried out for a picture, in their order, with its draws and its number.
+    pub(crate) fn pass_leaves(&self, draw: Draw, passed: &mut dyn FnMut(&Transform, Draws, usize)) {
+        let (first_place, mut leaf) = self.part.as_deref().map_or((0, 0), |part| (part.first_place, part.first_leaf));
+        for (place, transform) in self.transforms.iter().enumerate() {
+            transform.pass_leaves(draw.at(first_place + place), leaf, passed);
+            leaf += transform.leaves();
         }
     }
 
@@ -260,34 +272,32 @@ impl TransformList {
         }
     }
 
-    /// Of how many leaves it is.
-    pub(crate) fn leaves(&self) -> usize {
-        self.transforms.iter().map(Transform::leaves).sum()
-    }
-
-    /// These leaves of a whole list alone, with the random choices that they have here. Only the last part has the form of the output; pictures
-    /// between the parts are packed RGB.
-    pub(crate) fn part(&self, leaves: Range<usize>) -> Self {
-        let is_last = leaves.end == self.leaves();
+    /// What a picture goes through from behind a leaf, or from the beginning, up to another leaf, or to the end, with the random choices
+    /// that it has here. Only the last part has the form of the output; pictures between the parts are packed RGB.
+    pub(crate) fn part(&self, passage: Passage) -> Self {
         let output = Output { background: self.output.background, ..Output::default() };
+        let is_last = passage.to.is_none();
         let (output, values) = if is_last { (self.output, self.values.clone()) } else { (output, Values::Uint8) };
         let ends = self.transforms.iter().scan(0, |end, transform| {
             *end += transform.leaves();
             Some(*end)
         });
         let ends: Vec<usize> = ends.collect();
-        let first = ends.partition_point(|end| *end <= leaves.start);
-        let last = ends.partition_point(|end| *end < leaves.end).saturating_add(1).min(ends.len());
-        let places = first..if leaves.is_empty() { first } else { last };
-        let skipped = if first == 0 { 0 } else { ends[first - 1] };
+        // Of a transform with the leaf in it, other leaves may be in the part.
+        let place = |leaf: usize| ends.partition_point(|end| *end <= leaf);
+        let is_whole = |place: usize| self.transforms[place].cut().is_empty();
+        let first = passage.behind.map(place).map_or(0, |place| place + usize::from(is_whole(place)));
+        let last = passage.to.map(place).map_or(ends.len(), |place| place + usize::from(!is_whole(place)));
+        let first_leaf = first.checked_sub(1).map_or(0, |before| ends[before]);
+        let behind = passage.behind.filter(|leaf| *leaf >= first_leaf);
         Self {
-            transforms: self.transforms[places].to_vec(),
-            cover: self.cover.clone().filter(|_| leaves.start == 0),
+            transforms: self.transforms[first..last].to_vec(),
+            cover: self.cover.clone().filter(|_| passage.behind.is_none()),
             output,
             values,
             boxes: self.boxes.clone(),
             batch_function: None,
-            part: Some(Box::new(ListPart { first_place: first, leaves: leaves.start - skipped..leaves.end - skipped })),
+            part: Some(Box::new(ListPart { first_place: first, first_leaf, passage: Passage { behind, ..passage } })),
             ..*self
         }
     }

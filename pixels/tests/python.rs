@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::{
-    Background, CpuDecoder, Draw, Dtype, Fault, KeptPicture, Layout, Limits, Mode, Output, Recipe, RecipeError,
-    SplitRecipe, sample,
+    Annotated, Background, CpuDecoder, Draw, Dtype, Fault, KeptPicture, Layout, Limits, MaskDecoder, MaskDepth,
+    MaskOrder, Mode, Origin, Output, Recipe, RecipeError, SplitRecipe, sample,
 };
 use proptest::prelude::*;
 use serde_json::{Value, from_value, json};
@@ -34,6 +34,32 @@ fn in_parts(recipe: &Recipe, bytes: &[u8], draw: Draw) -> Vec<u8> {
         let then = split.part(number + 1, next);
         out = vec![0; then.place_len()];
         decoder.transform(&picture, then, draw, &limits, &mut out).unwrap();
+    }
+    out
+}
+
+/// What a recipe makes of a mask whose picture has this size.
+fn mask_of(recipe: &Recipe, mask: &[u8], size: (u32, u32), draw: Draw) -> Vec<u8> {
+    let (origin, (height, width, _)) = (Origin::plain(size), recipe.shape());
+    let order = MaskOrder { origin: &origin, recipe, draw, annotated: Annotated::AsSeen, fill: 65535 };
+    let mut out = vec![0; height as usize * width as usize * 2];
+    MaskDecoder::default().decode(mask, MaskDepth::U16, &order, &Limits::default(), &mut out).unwrap();
+    out
+}
+
+/// The same by the parts one after the other, as if each function gave back what it gets.
+fn mask_in_parts(recipe: &Recipe, mask: &[u8], size: (u32, u32), draw: Draw) -> Vec<u8> {
+    let (mut decoder, split) = (MaskDecoder::default(), SplitRecipe::new(recipe));
+    let mut next = split.next(0, draw);
+    let mut out = mask_of(split.part(0, next), mask, size, draw);
+    while let Some(number) = next {
+        assert!(out == mask_of(&split.before(number), mask, size, draw), "functions before are passed over");
+        let (height, width) = split.steps()[number].gives;
+        next = split.next(number + 1, draw);
+        let then = split.part(number + 1, next);
+        let (high, wide, _) = then.shape();
+        let numbers = std::mem::replace(&mut out, vec![0; high as usize * wide as usize * 2]);
+        decoder.carry(&numbers, (width, height), MaskDepth::U16, (then, draw, 65535), &mut out);
     }
     out
 }
@@ -69,6 +95,11 @@ fn a_part_knows_its_sizes_and_only_the_last_one_has_the_form_of_the_output() {
     assert_eq!((last.shape(), last.output(), last.normalize().is_some()), ((8, 9, 3), FLOAT, true));
 }
 
+/// The functions that are called for a picture, in their order.
+fn called(split: &SplitRecipe, draw: Draw) -> Vec<usize> {
+    std::iter::successors(split.next(0, draw), |before| split.next(before + 1, draw)).collect()
+}
+
 fn named(function: &str) -> Value {
     json!({ "python": { "function": function } })
 }
@@ -83,7 +114,7 @@ fn functions_inside_other_transforms_are_called_by_the_draws_of_these_alone() {
     assert_eq!(split.steps().iter().map(|step| step.is_last).collect::<Vec<_>>(), [false, false, true]);
     let called = |record| {
         let draw = Draw { seed: 5, epoch: 0, record };
-        let called: Vec<_> = (0..3).filter(|&number| split.next(number, draw) == Some(number)).collect();
+        let called = called(&split, draw);
         let draws: Vec<_> = (0..3).filter(|&number| split.draws(number, draw).is_some()).collect();
         assert_eq!(called, draws);
         // The draws that these transforms would make themselves.
@@ -121,15 +152,32 @@ fn a_function_needs_one_size_and_has_its_place_in_the_list_itself() {
         (json!([{ "resize": { "size": 8 } }, function()]), "transform 1 (python): it needs pictures of one size"),
         (json!([function(), { "center_crop": { "size": 8 } }]), "transform 0 (python): it needs pictures of one size"),
         (
-            json!([{ "center_crop": { "size": 8 } }, { "random_order": { "transforms": [function()] } }]),
-            "transform 1 (random_order): python cannot be inside it",
+            json!([{ "center_crop": { "size": 8 } }, { "random_order": { "transforms": [function(), { "center_crop": { "size": 6 } }] } }]),
+            "transform 1 (random_order): it has python in it, so none of its transforms may change the size of pictures, as center_crop does",
+        ),
+        (
+            json!([{ "resize": { "size": 8 } }, { "random_order": { "transforms": [function()] } }, { "center_crop": { "size": 8 } }]),
+            "transform 1 (random_order): transforms[0] (python): it needs pictures of one size",
         ),
         (
             json!([
                 { "center_crop": { "size": 8 } },
-                { "random_apply": { "transforms": [{ "random_order": { "transforms": [{ "random_apply": { "transforms": [function()] } }] } }] } },
+                { "random_apply": { "transforms": [{ "random_order": { "transforms": [
+                    { "random_apply": { "transforms": [{ "python": { "function": "a:b", "output": 4 } }] } },
+                ] } }] } },
+                { "center_crop": { "size": 8 } },
             ]),
-            "transform 1 (random_apply): transforms[0] (random_order): python cannot be inside it",
+            "transform 1 (random_apply): transforms[0] (random_order): it has python in it",
+        ),
+        (
+            json!([
+                { "center_crop": { "size": 8 } },
+                { "random_order": { "transforms": [
+                    { "random_apply": { "transforms": [{ "random_iou_crop": {} }, { "center_crop": { "size": 8 } }], "p": 1.0 } },
+                    function(),
+                ] } },
+            ]),
+            "transform 1 (random_order): transforms[0] (random_apply): it cannot follow python",
         ),
         (
             json!([{ "random_choice": { "transforms": [{ "center_crop": { "size": 8 } }, function()] } }]),
@@ -162,16 +210,41 @@ fn a_function_needs_one_size_and_has_its_place_in_the_list_itself() {
 }
 
 #[test]
-fn masks_follow_a_function_that_keeps_the_size_alone() {
-    let unfollowed = |python: Value, masks| {
-        let inside = json!({ "random_apply": { "transforms": [{ "python": python }] } });
-        recipe(json!([{ "center_crop": { "size": 8 } }, inside, { "center_crop": { "size": 8 } }]))
-            .unwrap()
-            .unfollowed(masks)
-    };
-    let (same, other) = (json!({ "function": "a:b" }), json!({ "function": "a:b", "output": 8 }));
-    assert_eq!((unfollowed(same.clone(), false), unfollowed(same, true)), (None, None));
-    assert_eq!((unfollowed(other.clone(), false), unfollowed(other, true)), (None, Some((1, "random_apply"))));
+fn the_functions_of_an_order_are_called_in_each_order_by_its_draws_alone() {
+    let apply = json!({ "random_apply": { "transforms": [named("a:d"), named("a:e")] } });
+    let order =
+        json!({ "random_order": { "transforms": [named("a:b"), { "random_invert": {} }, named("a:c"), apply] } });
+    let list = json!([{ "center_crop": { "size": 8 } }, named("a:a"), order, { "random_apply": { "transforms": [named("a:f")] } }]);
+    let split = SplitRecipe::new(&recipe(list).unwrap());
+    assert_eq!(
+        split.steps().iter().map(|step| step.is_last).collect::<Vec<_>>(),
+        [false, false, false, false, false, true]
+    );
+    let mut orders = std::collections::BTreeMap::<Vec<usize>, u32>::new();
+    for record in 0..2400 {
+        let draw = Draw { seed: 5, epoch: 0, record };
+        let called = called(&split, draw);
+        let mut sorted = called.clone();
+        sorted.sort_unstable();
+        let drawn: Vec<_> = (0..6).filter(|&number| split.draws(number, draw).is_some()).collect();
+        assert_eq!(sorted, drawn, "each is called once");
+        assert_eq!(called[0], 0);
+        let seeds = |number| split.draws(number, draw).unwrap();
+        assert_eq!((seeds(1), seeds(2)), (draw.at(2).part(0), draw.at(2).part(2)), "the order decides about no seed");
+        let parts = called.iter().map(|number| number + 1).zip(called.iter().skip(1));
+        assert!(parts.clone().all(|(from, to)| split.part(from, Some(*to)).shape() == (8, 8, 3)));
+        *orders.entry(called.into_iter().filter(|number| (1..5).contains(number)).collect()).or_default() += 1;
+    }
+    let expected: [&[usize]; 8] =
+        [&[1, 2], &[2, 1], &[1, 2, 3, 4], &[2, 1, 3, 4], &[1, 3, 4, 2], &[2, 3, 4, 1], &[3, 4, 1, 2], &[3, 4, 2, 1]];
+    assert!(
+        orders.keys().map(Vec::as_slice).collect::<std::collections::BTreeSet<_>>() == expected.into(),
+        "{orders:?}"
+    );
+    assert!(orders.values().all(|count| (100..800).contains(count)), "{orders:?}");
+
+    let alone = json!([{ "center_crop": { "size": 8 } }, { "random_order": { "transforms": [function()] } }]);
+    assert!(SplitRecipe::new(&recipe(alone).unwrap()).steps()[0].is_last);
 }
 
 #[test]
@@ -206,7 +279,7 @@ proptest! {
     fn parts_behind_each_other_make_what_the_whole_list_makes(
         (seed, record) in (any::<u64>(), any::<u64>()),
         (width, height) in (1_u32..60, 1_u32..60),
-        places in prop::collection::btree_set(0_usize..9, 1..5),
+        places in prop::collection::btree_set(0_usize..14, 1..6),
     ) {
         let places: Vec<usize> = places.into_iter().collect();
         let list = [
@@ -217,6 +290,11 @@ proptest! {
                 { "random_vertical_flip": {} },
             ] } }),
             json!({ "random_crop": { "size": [16, 20] } }),
+            json!({ "random_order": { "transforms": [
+                { "random_crop": { "size": [16, 20], "padding": 2 } },
+                { "random_apply": { "p": 0.8, "transforms": [{ "random_horizontal_flip": {} }, { "random_solarize": { "threshold": 99.0 } }] } },
+                { "random_affine": { "degrees": 30, "translate": [0.2, 0.3] } },
+            ] } }),
             json!({ "random_horizontal_flip": {} }),
         ];
         // In the whole list, something that changes nothing is where a function is. What is chosen among does not depend on it.
@@ -231,6 +309,8 @@ proptest! {
         let mut expected = vec![0; whole.place_len()];
         CpuDecoder::new().decode(&bytes, &whole, draw, &Limits::default(), &mut expected).unwrap();
         prop_assert!(in_parts(&with(function()), &bytes, draw) == expected);
+        let mask = sample::mask_png_of(MaskDepth::U16, width, height, |x, y| x + 300 * y);
+        prop_assert!(mask_in_parts(&with(function()), &mask, (width, height), draw) == mask_of(&whole, &mask, (width, height), draw));
     }
 }
 

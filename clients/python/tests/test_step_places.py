@@ -84,8 +84,14 @@ def nested(invert, nothing):
     """Lists with these two in other transforms, several deep."""
     apply = transforms.RandomApply([FLIP, invert, transforms.RandomVerticalFlip()], p=0.6)
     choice = transforms.RandomChoice([nothing, transforms.RandomApply([invert, apply], p=0.7), FLIP], p=[1, 3, 1])
-    grey = transforms.RandomGrayscale(0.4)
-    return [[CROP, apply, FLIP], [CROP, choice], [CROP, grey, apply, invert, transforms.RandomCrop(12), choice, FLIP]]
+    grey, solarize = transforms.RandomGrayscale(0.4), transforms.RandomSolarize(100, p=1.0)
+    # What is inverted first is solarised elsewhere.
+    order = transforms.RandomOrder([invert, solarize, transforms.RandomApply([FLIP, invert]), nothing, grey])
+    within = transforms.RandomApply(
+        [transforms.RandomOrder([solarize, order, transforms.RandomChoice([invert, FLIP])])]
+    )
+    long = [CROP, grey, apply, invert, transforms.RandomCrop(12), choice, FLIP]
+    return [[CROP, apply, FLIP], [CROP, choice], long, [CROP, order], [CROP, invert, within, order, FLIP]]
 
 
 def test_rule_59_a_function_inside_other_transforms_is_called_as_a_built_in_one_there_would_be(jpegs):
@@ -116,11 +122,17 @@ def test_rule_59_the_last_function_of_a_choice_may_return_floats(jpegs):
 
 
 # Of the lists above, with functions that draw; and the same in a view.
-DRAWN = [CROP, transforms.RandomApply([FLIP, step("drawn")], p=0.8), transforms.RandomChoice([step("drawn"), FLIP])]
+ORDER = transforms.RandomOrder([step("drawn"), step("inverted"), transforms.RandomSolarize(100, p=1.0)])
+DRAWN = [
+    CROP,
+    transforms.RandomApply([FLIP, step("drawn")], p=0.8),
+    transforms.RandomChoice([step("drawn"), FLIP]),
+    ORDER,
+]
 VIEWS = {
     "small": [transforms.RandomResizedCrop(8), FLIP, step("drawn")],
     "plain": [transforms.RandomResizedCrop((6, 9))],
-    "other": [CROP, transforms.RandomApply([step("drawn"), FLIP])],
+    "other": [CROP, transforms.RandomApply([step("drawn"), FLIP]), transforms.RandomOrder([step("drawn"), FLIP])],
 }
 ALL = ("images", *VIEWS)
 

@@ -14,7 +14,14 @@ BEFORE = [transforms.RandomResizedCrop(16), transforms.RandomHorizontalFlip()]
     ("steps", "words"),
     [
         ([transforms.Resize(20), transforms.Python("a:b")], "needs pictures of one size"),
-        ([transforms.CenterCrop(8), transforms.RandomOrder([transforms.Python("a:b")])], "python cannot be inside it"),
+        (
+            [transforms.CenterCrop(8), transforms.RandomOrder([transforms.Python("a:b"), transforms.RandomCrop(4)])],
+            "it has python in it, so none of its transforms may change the size of pictures, as random_crop does",
+        ),
+        (
+            [transforms.CenterCrop(8), transforms.RandomOrder([transforms.Python("a:b", output=4)])],
+            "none of its transforms may change the size of pictures, as python does",
+        ),
         ([transforms.RandomApply([transforms.Python("a:b")])], "needs pictures of one size"),
         ([transforms.Mosaic(16), transforms.Python("a:b")], "cannot follow mosaic"),
         ([*BEFORE, transforms.Normalize([0.0] * 3, [1.0] * 3), transforms.Python("a:b")], "must be the last"),

@@ -51,6 +51,26 @@ pub(super) fn gather_array(array: &NpyMask<'_>, lines: &MaskLines, depth: MaskDe
     }
 }
 
+/// Fills `out` from numbers of the column's type, in rows of this length.
+pub(super) fn gather_numbers(
+    (numbers, row): (&[u8], usize),
+    lines: &MaskLines,
+    depth: MaskDepth,
+    fill: i32,
+    out: &mut [u8],
+) {
+    match depth {
+        MaskDepth::U8 => write(lines, [fill.to_le_bytes()[0]], out, |x, y| at(numbers, y * row + x)),
+        MaskDepth::U16 => write(lines, two(fill), out, |x, y| at(numbers, y * row + x)),
+        MaskDepth::I32 => write(lines, fill.to_le_bytes(), out, |x, y| at(numbers, y * row + x)),
+    }
+}
+
+/// The number at this place.
+fn at<const N: usize>(numbers: &[u8], place: usize) -> [u8; N] {
+    numbers.as_chunks().0[place]
+}
+
 fn two(fill: i32) -> [u8; 2] {
     let [low, high, ..] = fill.to_le_bytes();
     [low, high]

@@ -1,13 +1,11 @@
-//! Where a list of transforms can be cut: at its functions in Python, also at those inside `random_apply` and `random_choice`. What
-//! is between two cuts is counted in *leaves*: a leaf is a transform of the list, or one inside a transform that has a function in it.
-
-use std::ops::Range;
+//! Where a list of transforms can be cut: at its functions in Python, also at those inside `random_apply`, `random_choice` and
+//! `random_order`. What is between two cuts is counted in *leaves*: a leaf is a transform of the list, or one inside a transform that has
+//! a function in it. Their numbers are those of the list as it is written. In `random_order`, a picture passes them in another order.
 
 use super::Transform;
 use super::python::Python;
 use super::shape::Shape;
 use crate::draw::Draws;
-use crate::plan::Plan;
 
 impl Transform {
     /// The first function in Python that it is, or has in it.
@@ -31,27 +29,26 @@ impl Transform {
         if self.python().is_some() { self.parts() } else { &[] }
     }
 
-    /// The numbers of the transforms in it that these draws carry out. Of those without a choice, all.
-    pub(crate) fn drawn(&self, draws: Draws) -> Range<usize> {
+    /// The numbers of the transforms in it that these draws carry out, in their order.
+    pub(crate) fn drawn(&self, draws: Draws) -> Vec<usize> {
         match self {
-            Self::RandomApply(apply) => apply.drawn(draws),
-            Self::RandomChoice(choice) => choice.drawn(draws),
-            _ => 0..self.parts().len(),
+            Self::RandomApply(apply) => apply.drawn(draws).collect(),
+            Self::RandomChoice(choice) => choice.drawn(draws).collect(),
+            Self::RandomOrder(order) => order.drawn(draws).collect(),
+            _ => Vec::new(),
         }
     }
 
-    /// Adds what those of its leaves do that are in a range, and are drawn. `first` is the number of its first one.
-    pub(crate) fn plan_leaves(&self, plan: &mut Plan, draws: Draws, range: &Range<usize>, first: usize) {
+    /// Calls `passed` with each leaf that these draws carry out, in their order, with its draws and its number. `first` is the number
+    /// of its first one.
+    pub(crate) fn pass_leaves(&self, draws: Draws, first: usize, passed: &mut dyn FnMut(&Self, Draws, usize)) {
         let parts = self.cut();
-        if parts.is_empty() && range.contains(&first) {
-            return self.plan(plan, draws);
+        if parts.is_empty() {
+            return passed(self, draws, first);
         }
-        let (drawn, mut first) = (if parts.is_empty() { 0..0 } else { self.drawn(draws) }, first);
-        for (number, part) in parts.iter().enumerate() {
-            if drawn.contains(&number) {
-                part.plan_leaves(plan, draws.part(number as u64), range, first);
-            }
-            first += part.leaves();
+        for number in self.drawn(draws) {
+            let before: usize = parts[..number].iter().map(Self::leaves).sum();
+            parts[number].pass_leaves(draws.part(number as u64), first + before, passed);
         }
     }
 
@@ -69,10 +66,12 @@ impl Transform {
             _ if parts.is_empty() => {}
             _ => {
                 let is_choice = matches!(self, Self::RandomChoice(_));
+                // Any transform of an order may be behind any other one.
+                let is_in_order = !matches!(self, Self::RandomOrder(_)) || parts.len() == 1;
                 let mut shape = before;
                 for (number, part) in parts.iter().enumerate() {
                     at.way.push(number);
-                    let ends = is_last && (is_choice || number + 1 == parts.len());
+                    let ends = is_last && (is_choice || is_in_order && number + 1 == parts.len());
                     part.each_python(at, (shape, ends), found);
                     at.way.pop();
                     if !is_choice {
@@ -91,4 +90,24 @@ impl Transform {
 pub(crate) struct Leaf {
     pub number: usize,
     pub way: Vec<usize>,
+}
+
+/// From where to where a picture passes leaves: from behind one, or from the beginning, up to another one, or to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Passage {
+    pub behind: Option<usize>,
+    pub to: Option<usize>,
+}
+
+impl Passage {
+    /// Says of each leaf that a picture passes, in its order, whether it is between the two.
+    pub(crate) fn walk(self) -> impl FnMut(usize) -> bool {
+        let (mut behind, mut is_over) = (self.behind, false);
+        move |leaf| {
+            is_over |= self.to == Some(leaf);
+            let has = behind.is_none() && !is_over;
+            behind = behind.filter(|behind| *behind != leaf);
+            has
+        }
+    }
 }

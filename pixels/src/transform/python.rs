@@ -144,11 +144,19 @@ impl Transform {
             _ if *follows && self.cut().is_empty() && self.draws_by_boxes() => {
                 Some("it cannot follow python, which does not say where the boxes are. Put it before python".to_owned())
             }
-            Self::RandomOrder(_) => self.python().map(|_| {
-                "python cannot be inside it. Put python into the list itself, random_apply or random_choice".to_owned()
-            }),
             _ => {
                 let (is_choice, mut shape) = (matches!(self, Self::RandomChoice(_)), before);
+                if matches!(self, Self::RandomOrder(_)) && self.python().is_some() {
+                    // Any other transform may be behind the function, and before it.
+                    *follows = true;
+                    if let Some(unfit) = self.parts().iter().find(|part| part.shape(before) != before) {
+                        return Some(format!(
+                            "it has python in it, so none of its transforms may change the size of pictures, as {} does. Put that before it \
+                             or behind it",
+                            unfit.name()
+                        ));
+                    }
+                }
                 let follows_before = *follows;
                 for (number, part) in self.parts().iter().enumerate() {
                     let mut follows_here = if is_choice { follows_before } else { *follows };

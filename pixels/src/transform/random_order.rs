@@ -27,11 +27,15 @@ impl RandomOrder {
     }
 
     pub(super) fn plan(&self, plan: &mut Plan, draws: Draws) {
-        let mut order: [usize; MAX_TRANSFORMS] = std::array::from_fn(|number| number);
-        let order = &mut order[..self.transforms.len()];
-        draws.shuffle(u64::MAX, order);
-        for number in order {
-            self.transforms[*number].plan(plan, draws.part(*number as u64));
+        for number in self.drawn(draws) {
+            self.transforms[number].plan(plan, draws.part(number as u64));
         }
+    }
+
+    /// The numbers of the transforms, in the order that these draws give them.
+    pub(super) fn drawn(&self, draws: Draws) -> impl Iterator<Item = usize> + use<> {
+        let (mut order, len): ([usize; MAX_TRANSFORMS], _) = (std::array::from_fn(|it| it), self.transforms.len());
+        draws.shuffle(u64::MAX, &mut order[..len]);
+        order.into_iter().take(len)
     }
 }
