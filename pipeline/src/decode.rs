@@ -11,7 +11,7 @@ mod lane_thread;
 mod lane_workers;
 pub(crate) mod lanes;
 pub(crate) mod left_out;
-mod maker;
+pub(crate) mod maker;
 pub(crate) mod masks;
 pub(crate) mod mixing;
 pub(crate) mod mosaic;

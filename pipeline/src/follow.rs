@@ -45,9 +45,8 @@ pub struct NotFollowed {
 /// One cannot.
 pub(crate) fn can_follow(schema: &Schema, recipe: &Recipe) -> Result<(), NotFollowed> {
     let refused = schema.fields().iter().find_map(|field| {
-        let is_mask = field.role == Role::Mask;
-        let moves = is_mask || field.role.follows();
-        let (place, transform) = recipe.unfollowed(is_mask).filter(|_| moves)?;
+        let moves = field.role == Role::Mask || field.role.follows();
+        let (place, transform) = recipe.unfollowed().filter(|_| moves)?;
         Some(NotFollowed { column: field.name.clone(), place, transform })
     });
     refused.map_or(Ok(()), Err)

@@ -17,6 +17,7 @@ mod gpu_threads;
 pub mod incarnation;
 mod last_resort;
 mod lease;
+mod mask_numbers;
 mod memory;
 mod meter;
 mod metric;

@@ -15,7 +15,8 @@ use crate::classes::{BucketError, StreamClasses};
 use crate::declared_columns::with_declared;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
-use crate::decode::masks::Masks;
+use crate::decode::maker::BehindStep;
+use crate::decode::masks::{MadePicture, MaskThread, Masks};
 use crate::decode::mosaic::{MosaicPixels, MosaicThread, OwnPicture};
 use crate::decode::steps::StepError;
 use crate::decode::steps::replayed::ReplayedSteps;
@@ -25,7 +26,7 @@ use crate::follow::{self, FollowSettings, NotFollowed};
 use crate::mosaic::{MosaicContent, MosaicReads};
 use crate::record::{EpochTurn, FailedRead, Input};
 use crate::settings::{CacheKind, DecodeSettings, StreamSettings};
-use crate::step_lists::StepLists;
+use crate::step_lists::{AwaitsMaking, Beginning, StepLists};
 use crate::stream::StreamOrder;
 use crate::targets::{Targets, UnknownColumn};
 
@@ -108,6 +109,8 @@ pub struct Replay<'a> {
     steps: Option<ReplayedSteps>,
     cache: Option<Cache>,
     lane: Decode,
+    mask_thread: MaskThread,
+    memory: Arc<Budget>,
 }
 
 impl<'a> Replay<'a> {
@@ -129,7 +132,9 @@ impl<'a> Replay<'a> {
         // A cache of decoded pictures may shrink them, whether it has room or not.
         let cache = settings.cache.filter(|cache| cache.kind == CacheKind::Decoded);
         let cache = cache.map(|cache| Cache::new(cache.keep(&recipe), 0));
-        let lane = CpuLane::maker(CpuShared::new(decode.limits, Arc::new(Budget::new(decode.memory.0)), decode.jpeg))();
+        let memory = Arc::new(Budget::new(decode.memory.0));
+        let lane = CpuLane::maker(CpuShared::new(decode.limits, Arc::clone(&memory), decode.jpeg))();
+        let mask_thread = MaskThread::new(decode.limits);
         let mosaics = Mosaics::of(&settings.recipe).map(Arc::new);
         let classes = StreamClasses::new(source.as_ref(), settings)?.map(|classes| -> Result<_, ReplayError> {
             let classes = classes.with_recipes(&recipe)?;
@@ -138,7 +143,7 @@ impl<'a> Replay<'a> {
             Ok((classes, plan))
         });
         let classes = classes.transpose()?;
-        Ok(Self { source, settings, recipe, views, classes, mosaics, steps, cache, lane })
+        Ok(Self { source, settings, recipe, views, classes, mosaics, steps, cache, lane, mask_thread, memory })
     }
 
     /// Makes all views of a turn of a record again.
@@ -146,7 +151,7 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// There is no such record, or it is bad.
     pub fn turn(&mut self, epoch: u64, turn: Turn) -> Result<Vec<ReplayedView>, ReplayError> {
-        let Self { source, settings, recipe, views, classes, mosaics, steps, cache, lane } = self;
+        let Self { source, settings, recipe, views, classes, mosaics, steps, cache, lane, mask_thread, memory } = self;
         let (record, records, seed) = (turn.record(), source.len(), settings.seed);
         if record >= records {
             return Err(ReplayError::NoRecord { record, records });
@@ -177,10 +182,13 @@ impl<'a> Replay<'a> {
         }
         let (mut decoded, mut begun, mut awaiting) = (recipe, views.clone(), Vec::new());
         let mut first = first.bytes.as_mut_slice();
-        if let Some(steps) = &steps {
-            (decoded, first) = steps.begin(draw, &mut awaiting).replace((decoded, first), (&mut begun, &mut out));
+        let mut beginning = steps.as_ref().map(|steps| steps.begin(draw, &mut awaiting));
+        if let Some(beginning) = &mut beginning {
+            (decoded, first) = beginning.replace((decoded, first), (&mut begun, &mut out));
         }
-        let masks = Masks { of_source: source.masks().len(), ..Masks::default() };
+        // Only functions see the masks.
+        let none = || Masks { of_source: source.masks().len(), ..Masks::default() };
+        let masks = steps.as_ref().map_or_else(none, |steps| steps.masks().clone());
         let picture = Picture {
             input: masks.picture(Input::File(content.own())),
             behind: &[],
@@ -194,9 +202,17 @@ impl<'a> Replay<'a> {
         };
         let bad = |cause: String| ReplayError::Picture { locator: locator(record), cause };
         let origin = lane(picture).map_err(|fault| bad(fault.to_string()))?;
+        for AwaitsMaking { recipe, draw, masks: numbers, .. } in beginning.iter_mut().flat_map(Beginning::awaiting) {
+            let (of, behind) =
+                (MadePicture { origin: &origin, recipe, draw }, masks.behind(Input::File(content.own())));
+            let decoded = mask_thread.numbers(&masks, behind, of, memory, numbers);
+            decoded.map_err(|reason| bad(reason.to_string()))?;
+        }
+        drop(beginning);
         if let Some(steps) = steps {
             let mut out: Vec<&mut [u8]> = made.iter_mut().map(|view| view.bytes.as_mut_slice()).collect();
-            let played = steps.play((origin, awaiting), (record, draw, turn.repeat()), lane, &mut out);
+            let behind = BehindStep { decode: lane, masks: mask_thread };
+            let played = steps.play((origin, awaiting), (record, draw, turn.repeat()), behind, &mut out);
             played.map_err(|words| bad(words.trim_end_matches('.').to_owned()))?;
         }
         if let Some(mosaics) = mosaics.as_deref() {
@@ -263,12 +279,13 @@ fn steps(
     if lists.is_empty() {
         return Ok(None);
     }
-    let StreamSettings { seed, annotated, min_visible, .. } = *settings;
+    let StreamSettings { seed, annotated, min_visible, mask_fill: fill, .. } = *settings;
     let (height, width, _) = recipe.shape();
     let targets = Targets::new(Arc::clone(source), settings.columns.as_deref(), (height, width))?;
     follow::can_follow(targets.schema(), recipe)?;
     let targets = with_declared(targets, recipe)?;
     let follow = FollowSettings { recipe: Arc::new(recipe.clone()), seed, annotated, min_visible };
     let columns = targets.of_steps(follow, &lists);
-    Ok(ReplayedSteps::open(lists, columns, &settings.steps, readers)?)
+    let masks = Masks { annotated, fill, ..targets.masks().clone() };
+    Ok(ReplayedSteps::open(lists, (columns, masks), &settings.steps, readers)?)
 }

@@ -3,6 +3,8 @@
 
 use forebay_pixels::{Draw, KeptPicture, PythonStep, Recipe, SplitRecipe, View};
 
+use crate::mask_numbers::MaskNumbers;
+
 /// One of them.
 #[derive(Clone, Debug)]
 pub(crate) struct StepList {
@@ -19,11 +21,12 @@ pub(crate) struct StepList {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StepLists(Vec<StepList>);
 
-/// A picture before a function: the number of its list, and its pixels.
+/// A picture before a function: the number of its list, its pixels, and its masks as they are in the picture there.
 #[derive(Debug)]
 pub(crate) struct AwaitsStep {
     pub list: usize,
     pub pixels: Vec<u8>,
+    pub masks: Vec<MaskNumbers>,
 }
 
 /// What is done with a picture when it is decoded, in place of what its recipes say: up to the first functions that are called for
@@ -36,8 +39,22 @@ pub(crate) struct Beginning<'a>(Vec<Begun<'a>>);
 struct Begun<'a> {
     view: Option<usize>,
     recipe: &'a Recipe,
+    draw: Draw,
     /// Where the result goes. None: no function is called, and it is the view itself.
     out: Option<&'a mut [u8]>,
+    /// Where its masks go, if a function is called.
+    masks: Option<&'a mut Vec<MaskNumbers>>,
+}
+
+/// The room for what a function is called with, and what is done with the picture before.
+#[derive(Debug)]
+pub(crate) struct AwaitsMaking<'r, 'a> {
+    pub recipe: &'a Recipe,
+    /// The random choices of its view.
+    pub draw: Draw,
+    /// The pixels, if their room was not given to another.
+    pub pixels: Option<&'r mut [u8]>,
+    pub masks: &'r mut Vec<MaskNumbers>,
 }
 
 impl StepList {
@@ -93,7 +110,7 @@ impl StepLists {
         let called = |list: &StepList| list.next(0, draw);
         let wanted: Vec<usize> = (0..self.0.len()).filter(|&number| called(&self.0[number]).is_some()).collect();
         awaiting.truncate(wanted.len());
-        awaiting.resize_with(wanted.len(), || AwaitsStep { list: 0, pixels: Vec::new() });
+        awaiting.resize_with(wanted.len(), || AwaitsStep { list: 0, pixels: Vec::new(), masks: Vec::new() });
         for (room, &list) in awaiting.iter_mut().zip(&wanted) {
             room.list = list;
             let split = &self.0[list].split;
@@ -102,8 +119,9 @@ impl StepLists {
         let mut rooms = awaiting.iter_mut();
         let begun = self.0.iter().map(|list| {
             let next = called(list);
-            let out = next.and_then(|_| rooms.next()).map(|room| room.pixels.as_mut_slice());
-            Begun { view: list.view, recipe: list.split.part(0, next), out }
+            let room = next.and_then(|_| rooms.next());
+            let (out, masks) = room.map(|room| (room.pixels.as_mut_slice(), &mut room.masks)).unzip();
+            Begun { view: list.view, recipe: list.split.part(0, next), draw: list.draw(draw), out, masks }
         });
         Beginning(begun.collect())
     }
@@ -112,28 +130,40 @@ impl StepLists {
 impl<'a> Beginning<'a> {
     /// Takes the place of a recipe and of the room for its result, which it gives, and of those of the further views.
     pub(crate) fn replace<'b>(
-        self,
+        &mut self,
         (mut recipe, mut out): (&'b Recipe, &'b mut [u8]),
         (views, others): (&mut Vec<View>, &mut [&'b mut [u8]]),
     ) -> (&'b Recipe, &'b mut [u8])
     where
         'a: 'b,
     {
-        for begun in self.0 {
+        for begun in &mut self.0 {
             match begun.view {
                 None => {
                     recipe = begun.recipe;
-                    out = begun.out.unwrap_or(out);
+                    out = begun.out.take().unwrap_or(out);
                 }
                 Some(view) => {
                     views[view].recipe = begun.recipe.clone();
-                    if let Some(own) = begun.out {
+                    if let Some(own) = begun.out.take() {
                         others[view] = own;
                     }
                 }
             }
         }
         (recipe, out)
+    }
+
+    /// The room for what functions are called with, in the order of the views.
+    pub(crate) fn awaiting(&mut self) -> impl Iterator<Item = AwaitsMaking<'_, 'a>> {
+        self.0.iter_mut().filter_map(|Begun { recipe, draw, out, masks, .. }| {
+            Some(AwaitsMaking { recipe, draw: *draw, pixels: out.as_deref_mut(), masks: masks.as_deref_mut()? })
+        })
+    }
+
+    /// Whether a function is called for `images`. Their masks then follow what the functions return.
+    pub(crate) fn calls_for_images(&self) -> bool {
+        self.0.iter().any(|begun| begun.view.is_none() && begun.masks.is_some())
     }
 
     /// Whether a list of a further view is among them.

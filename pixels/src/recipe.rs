@@ -111,12 +111,10 @@ impl Recipe {
         Ok(Self { list: self.list.with_match(matched)?, ..self })
     }
 
-    /// Place and name of the first transform that masks cannot follow, or otherwise boxes and points, if there is one.
-    pub fn unfollowed(&self, masks: bool) -> Option<(usize, &'static str)> {
+    /// Place and name of the first transform that boxes, points and masks cannot follow, if there is one.
+    pub fn unfollowed(&self) -> Option<(usize, &'static str)> {
         let mut transforms = self.transforms().iter().enumerate();
-        transforms
-            .find(|(_, transform)| !transform.is_followed(masks))
-            .map(|(place, transform)| (place, transform.name()))
+        transforms.find(|(_, transform)| !transform.is_followed()).map(|(place, transform)| (place, transform.name()))
     }
 
     /// The same for records with these boxes, if a transform draws by them.

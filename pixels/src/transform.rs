@@ -281,15 +281,10 @@ impl Transform {
         has && self.parts().iter().all(Self::has_torch)
     }
 
-    /// Whether masks can follow it, or otherwise boxes and points. They cannot follow a mixture of pictures that were moved
-    /// differently. A function that gives pictures of another size returns boxes and points itself, and no masks.
-    pub(crate) fn is_followed(&self, masks: bool) -> bool {
-        let is_unknown = match self {
-            Self::AugMix(_) => true,
-            Self::Python(python) => masks && python.output.is_some(),
-            _ => false,
-        };
-        !is_unknown && self.parts().iter().all(|part| part.is_followed(masks))
+    /// Whether boxes, points and masks can follow it. They cannot follow a mixture of pictures that were moved differently. A function
+    /// that gives pictures of another size returns them itself.
+    pub(crate) fn is_followed(&self) -> bool {
+        !matches!(self, Self::AugMix(_)) && self.parts().iter().all(Self::is_followed)
     }
 
     /// The pairs of keypoints that it names, or one of those that it has in it.

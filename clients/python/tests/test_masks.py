@@ -4,52 +4,34 @@ import forebay
 import numpy as np
 import pytest
 from forebay import transforms
+from masked import MASKS, TARGETS, numbers_of, write_masked
 from png import write_png
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
-HEIGHT, WIDTH = 30, 40
-
-
-def numbers_of(record):
-    """The mask of a record: its columns and rows can be told from each other."""
-    rows, columns = np.mgrid[:HEIGHT, :WIDTH]
-    return (7 * rows + 3 * columns + record).astype(np.uint8)
-
 
 @pytest.fixture
 def dataset(tmp_path):
-    """Six pictures of VOC's form, whose red and green are column and row. The masks of five of them."""
-    rows, columns = np.mgrid[:HEIGHT, :WIDTH]
-    for record in range(6):
-        picture = np.stack([columns, rows, np.full_like(rows, record)], axis=-1).astype(np.uint8)
-        file = tmp_path / "JPEGImages" / f"{record}.ppm"
-        file.parent.mkdir(exist_ok=True)
-        file.write_bytes(b"P6 %d %d 255\n" % (WIDTH, HEIGHT) + picture.tobytes())
-        if record != 4:
-            write_png(tmp_path / "SegmentationClass" / f"{record}.png", numbers_of(record), palette=True)
-            write_png(tmp_path / "depth" / f"{record}.png", numbers_of(record).astype(np.uint16) * 257)
-            colours = np.stack([numbers_of(record), np.full_like(numbers_of(0), 2), np.full_like(numbers_of(0), 1)], -1)
-            write_png(tmp_path / "panoptic" / f"{record}.png", colours)
+    """The folder of a dataset with masks."""
+    write_masked(tmp_path)
     return tmp_path
 
 
 def test_rule_45_masks_of_every_type_are_where_the_pixels_are(dataset):
-    masks = {"seg": "../SegmentationClass", "depth": "../depth", "ids": "../panoptic"}
     # Without a resize, a pixel's colours say where it was.
     steps = [transforms.CenterCrop((20, 50)), transforms.RandomHorizontalFlip(0.5)]
     with forebay.Loader(
         dataset / "JPEGImages",
         batch_size=3,
         transform=steps,
-        targets=forebay.Targets(masks=masks, labels="none"),
+        targets=TARGETS,
         seed=2,
         epochs=1,
     ) as loader:
         batches = [batch.copy() for batch in loader]
     flipped = set()
     for batch in batches:
-        assert [batch[name].dtype for name in masks] == [np.uint8, np.uint16, np.int32]
+        assert [batch[name].dtype for name in MASKS] == [np.uint8, np.uint16, np.int32]
         assert batch.seg.shape == (3, 20, 50)
         for place, record in enumerate(batch.records.tolist()):
             # The crop is wider than the picture: the rest is border.
@@ -58,7 +40,7 @@ def test_rule_45_masks_of_every_type_are_where_the_pixels_are(dataset):
             columns, rows = (batch.images[place, :, :, channel] for channel in (0, 1))
             flipped.add(bool(columns[5, 10] > columns[5, 20]))
             is_present = record != 4
-            assert [batch.validity(name)[place] for name in masks] == [is_present] * 3
+            assert [batch.validity(name)[place] for name in MASKS] == [is_present] * 3
             if not is_present:
                 assert (batch.seg[place] == 255).all()
                 assert (batch.depth[place] == 65535).all()

@@ -16,7 +16,7 @@ use crate::place::PlaceRight;
 use crate::reason::Reason;
 use crate::record::{Input, KeptRecord};
 use crate::seek::SeekStore;
-use crate::step_lists::Beginning;
+use crate::step_lists::{AwaitsMaking, Beginning};
 
 /// What one thread makes pictures with.
 pub(crate) struct PictureMaker {
@@ -45,6 +45,30 @@ pub(super) struct PictureOrder<'a> {
     pub made: Option<Origin>,
 }
 
+/// What carries out transforms behind a function in Python.
+pub(crate) struct BehindStep<'a> {
+    pub decode: &'a mut Decode,
+    pub masks: &'a mut MaskThread,
+}
+
+impl BehindStep<'_> {
+    /// Carries them out on a picture.
+    ///
+    /// # Errors
+    /// The record is bad.
+    pub(crate) fn make(
+        &mut self,
+        picture: &KeptRecord,
+        recipe: &Recipe,
+        (record, draw): (u64, Draw),
+        out: &mut [u8],
+    ) -> Result<(), Fault> {
+        let (input, further) = (Input::Picture(picture), FurtherViews::default());
+        let picture = Picture { input, behind: &[], cache: None, seek: None, recipe, record, draw, out, further };
+        (self.decode)(picture).map(drop)
+    }
+}
+
 impl PictureMaker {
     pub(super) fn new(make: &MakeDecode, limits: Limits, memory: &Arc<Budget>) -> Self {
         let (masks, mosaics) = (MaskThread::new(limits), MosaicThread::default());
@@ -64,12 +88,13 @@ impl PictureMaker {
     ) -> Result<(Origin, Option<Box<Partners>>), Reason> {
         let PictureOrder { content, mosaic, masks, views, cache, seek, recipe, record, draw, made } = order;
         let (input, behind) = (masks.picture(content), masks.behind(content));
+        let mut beginning = beginning;
         let origin = if let Some(origin) = made {
             origin
         } else {
             let (mut out, mut others) = place.with_views(&views.columns);
             let (mut recipe, mut begun) = (recipe, Vec::new());
-            if let Some(beginning) = beginning {
+            if let Some(beginning) = &mut beginning {
                 if beginning.has_views() {
                     begun.clone_from(&views.views);
                 }
@@ -82,26 +107,20 @@ impl PictureMaker {
         for column in &views.columns {
             *place.column(*column).0 = 1;
         }
-        self.masks.write(masks, behind, MadePicture { origin: &origin, recipe, draw }, &self.memory, place)?;
+        for AwaitsMaking { recipe, draw, masks: numbers, .. } in beginning.iter_mut().flat_map(Beginning::awaiting) {
+            self.masks.numbers(masks, behind, MadePicture { origin: &origin, recipe, draw }, &self.memory, numbers)?;
+        }
+        if !beginning.is_some_and(|beginning| beginning.calls_for_images()) {
+            self.masks.write(masks, behind, MadePicture { origin: &origin, recipe, draw }, &self.memory, place)?;
+        }
         let Some((mosaics, content)) = mosaic else { return Ok((origin, None)) };
         let own = OwnPicture { mosaics, content, record, draw };
         let partners = self.mosaics.write(&mut self.decode, own, (masks, &mut self.masks), &self.memory, place)?;
         Ok((origin, partners))
     }
 
-    /// Carries out on a picture what is behind a function in Python.
-    ///
-    /// # Errors
-    /// The record is bad.
-    pub(super) fn carry_on(
-        &mut self,
-        picture: &KeptRecord,
-        recipe: &Recipe,
-        (record, draw): (u64, Draw),
-        out: &mut [u8],
-    ) -> Result<(), Fault> {
-        let (input, further) = (Input::Picture(picture), FurtherViews::default());
-        let picture = Picture { input, behind: &[], cache: None, seek: None, recipe, record, draw, out, further };
-        (self.decode)(picture).map(drop)
+    /// What carries out on a picture and its masks what is behind a function in Python.
+    pub(super) fn behind_step(&mut self) -> BehindStep<'_> {
+        BehindStep { decode: &mut self.decode, masks: &mut self.masks }
     }
 }

@@ -9,6 +9,7 @@ use forebay_sources::RecordParts;
 
 use crate::decode::budget::Budget;
 use crate::decode::cpu::SMALL;
+use crate::mask_numbers::{MaskNumbers, mask_len};
 use crate::place::PlaceRight;
 use crate::reason::Reason;
 use crate::record::Input;
@@ -79,6 +80,29 @@ impl Masks {
         self.targets.is_empty()
     }
 
+    /// No mask of a picture of this height and width, by its place among the targets.
+    pub(crate) fn missing(&self, target: usize, size: (u32, u32)) -> MaskNumbers {
+        let depth = self.targets[target].depth;
+        let mut missing = MaskNumbers::default();
+        missing.fit(size, depth);
+        depth.fill(self.fill(depth), &mut missing.numbers);
+        missing
+    }
+
+    /// Puts the masks of a picture into its place.
+    pub(crate) fn put(&self, made: &[MaskNumbers], place: &mut PlaceRight) {
+        for (target, mask) in self.targets.iter().zip(made) {
+            let (validity, numbers) = place.column(target.column);
+            *validity = mask.is_there.into();
+            numbers.copy_from_slice(&mask.numbers);
+        }
+    }
+
+    /// Bytes of all masks of a picture of this height and width.
+    pub(crate) fn bytes(&self, size: (u32, u32)) -> u64 {
+        self.targets.iter().map(|target| mask_len(size, target.depth) as u64).sum()
+    }
+
     /// The number of what a mask of this type does not show: the largest of small types, as it is ignored in training; 0 of
     /// others, which is nothing in a panoptic mask.
     fn fill(&self, depth: MaskDepth) -> i32 {
@@ -125,6 +149,43 @@ impl MaskThread {
             *validity = self.decode(masks, number, behind, picture, memory, numbers)?.into();
         }
         Ok(())
+    }
+
+    /// Decodes the masks of a picture before its place has them.
+    ///
+    /// # Errors
+    /// One cannot be decoded, or is not as large as its picture.
+    pub(crate) fn numbers(
+        &mut self,
+        masks: &Masks,
+        behind: &[u8],
+        picture: MadePicture<'_>,
+        memory: &Arc<Budget>,
+        into: &mut Vec<MaskNumbers>,
+    ) -> Result<(), Reason> {
+        let (height, width, _) = picture.recipe.shape();
+        into.resize_with(masks.targets.len(), MaskNumbers::default);
+        for (number, (target, mask)) in masks.targets.iter().zip(into).enumerate() {
+            mask.fit((height, width), target.depth);
+            mask.is_there = self.decode(masks, number, behind, picture, memory, &mut mask.numbers)?;
+        }
+        Ok(())
+    }
+
+    /// Has the masks of a picture of this height and width follow what becomes of it.
+    pub(crate) fn carry(
+        &mut self,
+        masks: &Masks,
+        (height, width): (u32, u32),
+        (recipe, draw): (&Recipe, Draw),
+        of: &mut [MaskNumbers],
+    ) {
+        let (high, wide, _) = recipe.shape();
+        for (MaskTarget { depth, .. }, mask) in masks.targets.iter().zip(of) {
+            let (before, fill) = (std::mem::take(&mut mask.numbers), masks.fill(*depth));
+            mask.fit((high, wide), *depth);
+            self.decoder.carry(&before, (width, height), *depth, (recipe, draw, fill), &mut mask.numbers);
+        }
     }
 
     /// Decodes one mask of a picture, by its place among the targets. Answers whether the record has it. If not, the numbers are

@@ -16,6 +16,7 @@ mod code;
 mod mishap;
 mod plan;
 pub(crate) mod replayed;
+mod step_masks;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use forebay_children::Patience;
-use forebay_pixels::{Draw, Fault, Origin, Recipe};
+use forebay_pixels::{Draw, Fault, Origin};
 use forebay_proto::v1::{FunctionFile, FunctionStatus};
 use forebay_sources::ReaderFolders;
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -32,8 +33,8 @@ use crate::decode::Pool;
 use crate::decode::job::DecodeJob;
 use crate::decode::job::stepping::{StepCalls, Stepping};
 use crate::decode::maker::PictureMaker;
+use crate::decode::masks::Masks;
 use crate::decode::work_queue::WorkQueue;
-use crate::record::KeptRecord;
 use crate::settings::StepSettings;
 use crate::step_columns::StepColumns;
 use crate::step_lists::{Beginning, StepLists};
@@ -118,13 +119,13 @@ impl Steps {
     /// A function cannot be used, or the system lacks what that takes.
     pub(crate) fn open(
         lists: StepLists,
-        columns: StepColumns,
+        (columns, masks): (StepColumns, Masks),
         batch: Option<BatchForm>,
         (settings, readers): (&StepSettings, &ReaderFolders),
         pool: &Pool,
     ) -> Result<Option<Arc<Self>>, StepError> {
         let (queue, threads) = (Arc::clone(&pool.work_queue), pool.threads);
-        let Some(plan) = StepPlan::new(lists, columns, batch, (settings, readers))? else { return Ok(None) };
+        let Some(plan) = StepPlan::new(lists, (columns, masks), batch, (settings, readers))? else { return Ok(None) };
         let workers = settings.workers.unwrap_or(threads / 2).max(1);
         let (child, files) = if plan.code.loader().is_some() {
             // It answers once the stream is open.
@@ -246,10 +247,13 @@ impl StepCalls for Steps {
             None => images,
             Some(view) => &mut *views[view],
         };
-        let mut make = |kept: &KeptRecord, then: &Recipe, draw: Draw, out: &mut [u8]| {
-            maker.carry_on(kept, then, (turn.0, draw), out)
-        };
-        self.shared.plan.carry_on(stepping, turn.1, &mut make, out)
+        let StepPlan { lists, masks, .. } = &self.shared.plan;
+        let is_of_images = lists.list(stepping.list).view.is_none();
+        let is_there = self.shared.plan.carry_on(stepping, turn, &mut maker.behind_step(), out)?;
+        if is_there && is_of_images {
+            masks.put(&stepping.masks, place);
+        }
+        Ok(())
     }
 
     fn carried(&self, job: DecodeJob, carried: Result<(), Fault>) {

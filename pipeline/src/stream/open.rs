@@ -16,6 +16,7 @@ use forebay_sources::{ReaderFolders, Source};
 use crate::box_column::NoBoxes;
 use crate::classes::{BucketError, StreamClasses};
 use crate::declared_columns::with_declared;
+use crate::decode::masks::Masks;
 use crate::decode::steps::batch_form::BatchForm;
 use crate::decode::steps::{StepError, Steps};
 use crate::follow::FollowSettings;
@@ -228,12 +229,13 @@ impl Opening {
         if is_in_gpu {
             return Err(StepError::Gpu { function }.into());
         }
-        let StreamSettings { seed, annotated, min_visible, .. } = self.settings;
+        let StreamSettings { seed, annotated, min_visible, mask_fill: fill, .. } = self.settings;
+        let masks = Masks { annotated, fill, ..targets.masks().clone() };
         let recipe = Arc::new(recipe.clone());
         let columns = targets.of_steps(FollowSettings { recipe, seed, annotated, min_visible }, &lists);
         let (settings, readers) = (self.settings.steps.clone(), self.readers.clone());
         let pool = Arc::clone(&self.shared.pool);
-        let open = move || Steps::open(lists, columns, batches, (&settings, &readers), &pool);
+        let open = move || Steps::open(lists, (columns, masks), batches, (&settings, &readers), &pool);
         Ok(threads::beside("forebay-open", open).await??)
     }
 

@@ -5567,8 +5567,17 @@ pub struct ChildReply {
     #[prost(string, tag = "8")]
     pub panic: ::prost::alloc::string::String,
     /// Pictures and views before functions in Python that are called for them, in the order of the views.
-    #[prost(bytes = "vec", repeated, tag = "9")]
-    pub awaiting: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
+    #[prost(message, repeated, tag = "9")]
+    pub awaiting: ::prost::alloc::vec::Vec<ChildAwaiting>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ChildAwaiting {
+    #[prost(bytes = "vec", tag = "1")]
+    pub pixels: ::prost::alloc::vec::Vec<u8>,
+    /// Its masks.
+    #[prost(message, repeated, tag = "2")]
+    pub masks: ::prost::alloc::vec::Vec<ChildColumn>,
 }
 /// What a picture was made of.
 #[allow(clippy::all)]

@@ -9,6 +9,7 @@ use forebay_pixels::{Draw, Fault, Origin};
 use super::DecodeJob;
 use crate::decode::maker::PictureMaker;
 use crate::decode::suspect_order::SuspectOrder;
+use crate::mask_numbers::MaskNumbers;
 use crate::returned::Returned;
 use crate::step_lists::{AwaitsStep, Beginning};
 
@@ -50,6 +51,8 @@ pub(crate) struct Stepping {
     pub(in crate::decode) next: usize,
     /// What a function gets, or has given.
     pub(in crate::decode) pixels: Vec<u8>,
+    /// The masks of that picture.
+    pub(in crate::decode) masks: Vec<MaskNumbers>,
     /// These are values of a batch in place of a picture.
     pub(in crate::decode) are_floats: bool,
     /// What the columns of the stream have at the next function.
@@ -73,6 +76,7 @@ impl Stepping {
             list: 0,
             next: 0,
             pixels,
+            masks: Vec::new(),
             are_floats: false,
             values,
             returned: None,

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::mask_numbers::MaskNumbers;
+
 /// One call: which function, and of which picture.
 #[derive(Clone, Debug)]
 pub(super) struct Call<'a> {
@@ -12,6 +14,7 @@ pub(super) struct Call<'a> {
     pub repeat: u16,
     pub seed: u128,
     pub pixels: &'a [u8],
+    pub masks: &'a [MaskNumbers],
     pub label: i64,
     /// What the columns have, as functions get it.
     pub columns: Vec<Value>,

@@ -251,7 +251,8 @@ impl Caller {
         }
         let Self { child, shared, spare, .. } = self;
         let (child, plan) = (child.as_mut().expect("it was started"), &shared.plan);
-        plan.take(stepping(job), answer, |into| child.result(place, plan.room, into), spare)
+        let first = place * plan.room.whole;
+        plan.take(stepping(job), answer, |at, into| child.result(first + at, into), spare)
     }
 
     /// The answer to a call of the function of this number.

@@ -15,11 +15,13 @@ use super::batch_form::BatchForm;
 use super::call::{Call, CallAnswer};
 use super::code::StepError;
 use super::plan::StepPlan;
+use super::step_masks::{self, StepRoom};
 use crate::batch_metadata::SettledBatch;
 
 /// The child's program.
-const PROGRAM: [PythonModule; 3] = [
+const PROGRAM: [PythonModule; 4] = [
     PythonModule { name: "forebay_sample", code: include_str!("sample.py") },
+    PythonModule { name: "forebay_masks", code: include_str!("masks.py") },
     PythonModule { name: "forebay_batch", code: include_str!("batch.py") },
     PythonModule { name: "forebay_step", code: include_str!("step.py") },
 ];
@@ -88,7 +90,8 @@ impl StepChild {
     /// Starts a child and waits until it has imported the functions. Gives the hashes of their files. A Loader has them already.
     pub(super) fn start(plan: &StepPlan, patience: &Patience<'_>) -> Result<(Self, FileHashes), NotStarted> {
         let system = |error: io::Error| NotStarted::System(error.to_string());
-        let mut request = plan.code.begin(&plan.lists, plan.room);
+        let mut request = plan.code.begin(&plan.lists, plan.room.whole);
+        request["masks"] = step_masks::forms(&plan.masks, plan.room);
         request["columns"] = plan.columns.forms().into();
         request["batch"] = plan.batch.as_ref().map(BatchForm::begin).into();
         let mut process = match plan.code.loader() {
@@ -122,14 +125,23 @@ impl StepChild {
     ///
     /// # Errors
     /// The child does not take them.
-    pub(super) fn ask(&mut self, calls: &[Call<'_>], room: u64, patience: &Patience<'_>) -> Result<(), Silence> {
+    pub(super) fn ask(&mut self, calls: &[Call<'_>], room: StepRoom, patience: &Patience<'_>) -> Result<(), Silence> {
         let mut list: Vec<Value> = Vec::with_capacity(calls.len());
         for (place, call) in (0..).zip(calls) {
             let Call { step, label, columns, .. } = call;
-            self.arena.write(place * room, call.pixels).map_err(|_| Silence::Memory)?;
+            let write = |at: u64, bytes: &[u8]| self.arena.write(at, bytes).map_err(|_| Silence::Memory);
+            write(place * room.whole, call.pixels)?;
+            let mut at = place * room.whole + room.masks;
+            for mask in call.masks {
+                write(at, &mask.numbers)?;
+                at += mask.numbers.len() as u64;
+            }
+            let masks: Vec<bool> = call.masks.iter().map(|mask| mask.is_there).collect();
             let sample = json!([call.record, call.epoch, call.view, call.repeat]);
             let seed = format!("{:x}", call.seed);
-            list.push(json!({ "step": step, "sample": sample, "seed": seed, "label": label, "columns": columns }));
+            list.push(json!({
+                "step": step, "sample": sample, "seed": seed, "label": label, "columns": columns, "masks": masks,
+            }));
         }
         let request = format!("{}\n", json!({ "do": "call", "calls": list }));
         self.process.channel().send(request.as_bytes(), patience)
@@ -183,12 +195,12 @@ impl StepChild {
         Ok(answer)
     }
 
-    /// Copies the result at a place of the arena.
+    /// Copies a part of a result, which begins at this byte of the arena.
     ///
     /// # Errors
     /// The system does not give it.
-    pub(super) fn result(&self, place: u64, room: u64, into: &mut [u8]) -> Result<(), Silence> {
-        self.arena.read(place * room, into).map_err(|_| Silence::Garbage)
+    pub(super) fn result(&self, at: u64, into: &mut [u8]) -> Result<(), Silence> {
+        self.arena.read(at, into).map_err(|_| Silence::Garbage)
     }
 
     /// The end of an answer.

@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use forebay_children::{Patience, Silence};
-use forebay_pixels::{Draw, Fault, KeptPicture, PythonStep, Recipe};
+use forebay_pixels::{Draw, Fault, KeptPicture, PythonStep};
 use forebay_sources::ReaderFolders;
 
 use super::batch_form::BatchForm;
 use super::call::{Call, CallAnswer};
 use super::code::{self, StepCode, StepError};
+use super::step_masks::{StepRoom, masks_behind};
 use crate::decode::job::stepping::Stepping;
+use crate::decode::maker::BehindStep;
+use crate::decode::masks::Masks;
 use crate::record::KeptRecord;
 use crate::settings::StepSettings;
 use crate::step_columns::StepColumns;
@@ -19,9 +22,6 @@ use crate::step_lists::{AwaitsStep, StepList, StepLists, fill};
 const FRAME: usize = 16;
 const FRAME_BYTES: u64 = 8 << 20;
 
-/// Applies a recipe to a picture.
-type MakePicture<'a> = dyn FnMut(&KeptRecord, &Recipe, Draw, &mut [u8]) -> Result<(), Fault> + 'a;
-
 /// What is called, and how.
 #[derive(Debug)]
 pub(super) struct StepPlan {
@@ -29,10 +29,12 @@ pub(super) struct StepPlan {
     pub(super) lists: StepLists,
     /// What functions get beside a picture.
     pub(super) columns: StepColumns,
+    /// The masks of the stream, which they get too.
+    pub(super) masks: Masks,
     /// What is called with finished batches.
     pub(super) batch: Option<BatchForm>,
-    /// Bytes of a picture's place in an arena, and how many places it has.
-    pub(super) room: u64,
+    /// A picture's place in an arena, and how many places it has.
+    pub(super) room: StepRoom,
     pub(super) frame: usize,
     pub(super) timeout: Duration,
     /// Bytes of memory that a child may take.
@@ -46,7 +48,7 @@ impl StepPlan {
     /// They may not be run.
     pub(super) fn new(
         lists: StepLists,
-        columns: StepColumns,
+        (columns, masks): (StepColumns, Masks),
         batch: Option<BatchForm>,
         (settings, readers): (&StepSettings, &ReaderFolders),
     ) -> Result<Option<Self>, StepError> {
@@ -59,10 +61,11 @@ impl StepPlan {
             let steps = list.split.steps().iter();
             steps.map(move |step| bytes(step.takes).max(bytes(step.gives)).max(floats(list, step)))
         });
-        let room = rooms.max().unwrap_or(1);
+        let of_masks = lists.steps().map(|step| masks.bytes(step.takes).max(masks.bytes(step.gives)));
+        let room = StepRoom::new(rooms.max().unwrap_or(1), of_masks.max().unwrap_or(0));
         // Nothing ends a call in the Loader's process: its user may look at it with a debugger.
         let timeout = if code.loader().is_some() { Duration::MAX } else { settings.timeout };
-        let plan = Self { code, lists, columns, batch, room, frame: 1, timeout, memory: settings.memory.0 };
+        let plan = Self { code, lists, columns, masks, batch, room, frame: 1, timeout, memory: settings.memory.0 };
         let frame = plan.within(FRAME_BYTES).clamp(1, FRAME);
         Ok(Some(Self { frame, ..plan }))
     }
@@ -79,7 +82,7 @@ impl StepPlan {
 
     /// Bytes of the memory that a child shares with the daemon: a child has some pictures in it, or a batch.
     pub(super) fn arena(&self) -> u64 {
-        (self.room * self.frame as u64).max(self.batch.as_ref().map_or(0, BatchForm::len))
+        (self.room.whole * self.frame as u64).max(self.batch.as_ref().map_or(0, BatchForm::len))
     }
 
     /// How long a child may take that has answered before.
@@ -89,7 +92,7 @@ impl StepPlan {
 
     /// How many pictures have about so many bytes.
     pub(super) fn within(&self, bytes: u64) -> usize {
-        usize::try_from(bytes / self.room).unwrap_or(usize::MAX)
+        usize::try_from(bytes / self.room.whole).unwrap_or(usize::MAX)
     }
 
     /// Finds the function that is called for a picture next, in its list or in those that await it, and what that gets. False if there
@@ -103,8 +106,9 @@ impl StepPlan {
             if stepping.awaiting.is_empty() {
                 return false;
             }
-            let AwaitsStep { list, pixels } = stepping.awaiting.remove(0);
+            let AwaitsStep { list, pixels, masks } = stepping.awaiting.remove(0);
             (stepping.list, stepping.next, stepping.pixels, stepping.are_floats) = (list, 0, pixels, false);
+            stepping.masks = masks;
         };
         stepping.next = called;
         let (list, origin) = (self.lists.list(stepping.list), stepping.origin.expect("it was decoded"));
@@ -131,13 +135,14 @@ impl StepPlan {
             repeat: stepping.repeat,
             seed: u128::from(draws.bits(0)) | u128::from(draws.bits(1)) << 64,
             pixels: &stepping.pixels,
+            masks: &stepping.masks,
             label: returned.and_then(|returned| returned.label).unwrap_or_else(|| self.columns.label(record)),
             columns: self.columns.sent(&stepping.values),
         }
     }
 
-    /// Takes what a function has given. `read` copies a result out of its child's memory. What the function got is as it was until
-    /// all of that is there. `spare` is memory for it.
+    /// Takes what a function has given. `read` copies a result out of its room in its child's memory, from a byte on. What the function
+    /// got is as it was until all of that is there. `spare` is memory for it.
     ///
     /// # Errors
     /// The child has sent something that is no answer.
@@ -145,7 +150,7 @@ impl StepPlan {
         &self,
         stepping: &mut Stepping,
         answer: CallAnswer,
-        read: impl FnOnce(&mut [u8]) -> Result<(), Silence>,
+        read: impl Fn(u64, &mut [u8]) -> Result<(), Silence>,
         spare: &mut Vec<u8>,
     ) -> Result<CallAnswer, Silence> {
         let CallAnswer::Made { are_floats, beside } = &answer else { return Ok(answer) };
@@ -157,54 +162,67 @@ impl StepPlan {
             _ => height as usize * width as usize * 3,
         };
         fill(spare, len);
-        read(spare)?;
+        read(0, spare)?;
         // Columns are those of `images`.
         if list.view.is_none() {
+            let masks = match masks_behind(step, (&self.masks, self.room), &stepping.masks, beside, read)? {
+                Ok(masks) => masks,
+                Err(words) => return Ok(CallAnswer::Wrong(words)),
+            };
             let resizes = step.python.output.is_some();
             match self.columns.returned(beside, &stepping.values, stepping.returned.as_deref(), resizes) {
                 Ok(returned) => stepping.returned = returned,
                 Err(words) => return Ok(CallAnswer::Wrong(words)),
             }
+            stepping.masks = masks;
         }
         stepping.are_floats = *are_floats;
         std::mem::swap(&mut stepping.pixels, spare);
         Ok(answer)
     }
 
-    /// Carries out what follows the function that was called last: up to the next one, or up to its view, which is `out`. `make`
-    /// applies a recipe to a picture.
+    /// Carries out what follows the function that was called last: up to the next one, or up to its view, which is `out`. Says whether
+    /// the view is there.
     ///
     /// # Errors
     /// The transforms behind the function cannot be carried out.
     pub(super) fn carry_on(
         &self,
         stepping: &mut Stepping,
-        draw: Draw,
-        make: &mut MakePicture<'_>,
+        (record, draw): (u64, Draw),
+        behind: &mut BehindStep<'_>,
         out: &mut [u8],
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Fault> {
         let list = self.lists.list(stepping.list);
-        let (gives, own) = (list.split.steps()[stepping.next - 1].gives, list.draw(draw));
+        let (number, own) = (stepping.next - 1, list.draw(draw));
+        let PythonStep { takes, gives, .. } = list.split.steps()[number];
         let next = list.next(stepping.next, draw);
         let then = list.split.part(stepping.next, next);
         if let (Some(returned), None) = (&mut stepping.returned, list.view) {
             self.columns.carry(returned, gives, then, own);
         }
+        // No masks are in the place of a further view.
+        if !self.masks.is_empty() && (list.view.is_none() || next.is_some()) {
+            if let Some(resize) = list.view.and_then(|_| list.split.in_place_of(number)) {
+                behind.masks.carry(&self.masks, takes, (&resize, own), &mut stepping.masks);
+            }
+            behind.masks.carry(&self.masks, gives, (then, own), &mut stepping.masks);
+        }
         let pixels = std::mem::take(&mut stepping.pixels);
         if stepping.are_floats {
             // They are in the form of the batch already.
             out.copy_from_slice(&pixels);
-            return Ok(());
+            return Ok(true);
         }
         let kept = KeptRecord { picture: KeptPicture::of_pixels((gives.1, gives.0), pixels), masks: Box::default() };
         if next.is_none() {
-            return make(&kept, then, own, out);
+            return behind.make(&kept, then, (record, own), out).map(|()| true);
         }
         let mut made = Vec::new();
         fill(&mut made, then.place_len());
-        make(&kept, then, own, &mut made)?;
+        behind.make(&kept, then, (record, own), &mut made)?;
         stepping.pixels = made;
-        Ok(())
+        Ok(false)
     }
 
     /// The function that a picture is at.

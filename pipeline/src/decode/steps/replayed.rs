@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_children::{Patience, Silence};
-use forebay_pixels::{Draw, Origin, Recipe};
+use forebay_pixels::{Draw, Origin};
 use forebay_sources::ReaderFolders;
 
 use super::call::CallAnswer;
@@ -11,9 +11,8 @@ use super::child::{STARTING, StepChild};
 use super::code::StepError;
 use super::plan::StepPlan;
 use crate::decode::job::stepping::Stepping;
-use crate::decode::views::FurtherViews;
-use crate::decode::{Decode, Picture};
-use crate::record::{Input, KeptRecord};
+use crate::decode::maker::BehindStep;
+use crate::decode::masks::Masks;
 use crate::settings::StepSettings;
 use crate::step_columns::StepColumns;
 use crate::step_lists::{AwaitsStep, Beginning, StepLists};
@@ -32,15 +31,20 @@ impl ReplayedSteps {
     /// A function cannot be used, or the system lacks what that takes.
     pub(crate) fn open(
         lists: StepLists,
-        columns: StepColumns,
+        (columns, masks): (StepColumns, Masks),
         settings: &StepSettings,
         readers: &ReaderFolders,
     ) -> Result<Option<Self>, StepError> {
         // There is no Loader that could call them.
         let settings = StepSettings { workers: None, ..settings.clone() };
-        let Some(plan) = StepPlan::new(lists, columns, None, (&settings, readers))? else { return Ok(None) };
+        let Some(plan) = StepPlan::new(lists, (columns, masks), None, (&settings, readers))? else { return Ok(None) };
         let (child, _) = StepChild::start(&plan, &Patience::lasting(STARTING))?;
         Ok(Some(Self { plan, child }))
+    }
+
+    /// The masks that functions get.
+    pub(crate) fn masks(&self) -> &Masks {
+        &self.plan.masks
     }
 
     /// What is done with a picture before functions, and room for the results.
@@ -56,16 +60,12 @@ impl ReplayedSteps {
         &mut self,
         (origin, awaiting): (Origin, Vec<AwaitsStep>),
         (record, draw, repeat): (u64, Draw, u16),
-        lane: &mut Decode,
+        mut behind: BehindStep<'_>,
         out: &mut [&mut [u8]],
     ) -> Result<(), String> {
         let Self { plan, child } = self;
         let mut stepping = Stepping::new(Arc::default(), repeat);
         (stepping.origin, stepping.awaiting) = (Some(origin), awaiting);
-        let mut make = |kept: &KeptRecord, recipe: &Recipe, draw: Draw, out: &mut [u8]| {
-            let (input, further) = (Input::Picture(kept), FurtherViews::default());
-            lane(Picture { input, behind: &[], cache: None, seek: None, recipe, record, draw, out, further }).map(drop)
-        };
         while plan.prepare(&mut stepping, (record, draw)) {
             let function = plan.function(&stepping).to_owned();
             let answer = answer(plan, child, &mut stepping, (record, draw));
@@ -78,7 +78,8 @@ impl ReplayedSteps {
             }
             stepping.next += 1;
             let view = plan.lists.list(stepping.list).view.map_or(0, |view| 1 + view);
-            plan.carry_on(&mut stepping, draw, &mut make, out[view]).map_err(|fault| fault.to_string())?;
+            let carried = plan.carry_on(&mut stepping, (record, draw), &mut behind, out[view]);
+            carried.map_err(|fault| fault.to_string())?;
         }
         Ok(())
     }
@@ -95,5 +96,5 @@ fn answer(
     child.ask(&[plan.call(stepping, turn)], plan.room, &patience)?;
     let answer = child.answer(&patience)?;
     child.finish(&patience)?;
-    plan.take(stepping, answer, |into| child.result(0, plan.room, into), &mut Vec::new())
+    plan.take(stepping, answer, |at, into| child.result(at, into), &mut Vec::new())
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
@@ -76,23 +77,24 @@ class Sample:
         label: The label of the record, or what a function before has returned for it. -1 without.
     """
 
-    __slots__ = ("_columns", "_forms", "_rng", "_sent", "epoch", "label", "record", "repeat", "seed", "view")
+    __slots__ = ("_columns", "_forms", "_masks", "_rng", "_sent", "epoch", "label", "record", "repeat", "seed", "view")
 
-    def __init__(self, call: dict[str, Any], forms: list[ColumnForm]) -> None:
+    def __init__(self, call: dict[str, Any], forms: list[ColumnForm], masks: Callable[[], dict[str, Any]]) -> None:
         self.record, self.epoch, self.view, self.repeat = call["sample"]
         self.seed, self.label = int(call["seed"], 16), call["label"]
-        self._forms, self._sent = forms, call["columns"]
+        self._forms, self._sent, self._masks = forms, call["columns"], masks
         self._columns: dict[str, Any] | None = None
         self._rng: Any = None
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What the record has in each column of the stream. Boxes and points are those of the picture as it is here.
+        """What the record has in each column of the stream: boxes, points and masks as they are in the picture here.
 
         A change of these arrays has no effect: a function returns what it changes.
         """
         if self._columns is None:
-            self._columns = {form.name: form.read(sent) for form, sent in zip(self._forms, self._sent)}
+            columns = {form.name: form.read(sent) for form, sent in zip(self._forms, self._sent)}
+            self._columns = columns | self._masks()
         return self._columns
 
     @property

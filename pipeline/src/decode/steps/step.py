@@ -19,9 +19,11 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any, Callable
 
 from forebay_batch import BatchArena
+from forebay_masks import MaskArena
 from forebay_sample import ColumnForm, Sample, WrongResultError, in_form
 
 # The answers to a call: the result is in the arena, as a picture, or as floats in the form of a batch; an exception;
@@ -181,12 +183,13 @@ class Program:
         self,
         steps: list[Any],
         columns: list[Any],
+        masks: dict[str, Any],
         batch: dict[str, Any] | None,
         path: list[str],
         folders: list[str] | None,
         room: int,
     ) -> None:
-        """Imports all functions. The stream has these columns, and a picture has so much room in the arena."""
+        """Imports all functions. The stream has these columns and masks, and a picture so much room in the arena."""
         try:
             if self.given is None:
                 sys.path[:] = path + [entry for entry in sys.path if entry not in path]
@@ -199,6 +202,7 @@ class Program:
             self.arena = mmap.mmap(self.daemon.memory, os.fstat(self.daemon.memory).st_size)
             # A process that a function starts by a fork does not have the pictures of later calls.
             self.arena.madvise(mmap.MADV_DONTFORK)
+            self.masks = MaskArena(np, self.arena, masks, room)
             given = self.given or {}
 
             def find(name: str) -> Any:  # noqa: ANN401 - whatever a user has
@@ -279,17 +283,18 @@ class Program:
         try:
             picture = self.picture(place, step.takes)
             with nullcontext() if self.given is None else kept_states():
-                result = step.call(picture, lambda: Sample(call, self.forms))
+                masks = partial(self.masks.read, place, step.takes, call["masks"])
+                result = step.call(picture, lambda: Sample(call, self.forms, masks))
             if isinstance(result, tuple):
-                result, beside = self.parts(result, call["sample"][2])
+                result, beside = self.parts(result, call["sample"][2], partial(self.masks.write, place, step.gives))
             is_kept = result is not None or step.gives != step.takes
             letter = self.keep(place, step, result) if is_kept else MADE
         except BaseException as error:
             return self.failure(error)
         return letter, beside
 
-    def parts(self, result: tuple[Any, ...], view: str) -> tuple[Any, bytes]:
-        """The picture of a result, and what is beside it as it is sent."""
+    def parts(self, result: tuple[Any, ...], view: str, write_mask: Callable[[str, Any], bool]) -> tuple[Any, bytes]:
+        """The picture of a result, and what is beside it as it is sent. Masks are in the arena then."""
         if len(result) != 2 or not isinstance(result[1], dict):
             kinds = ", ".join(type(part).__name__ for part in result)
             raise WrongResultError(f"it has returned a tuple of {kinds}: return a picture, None, or (picture, dict)")
@@ -299,8 +304,9 @@ class Program:
                 f"it has returned {', '.join(map(repr, changed))} for the view {view!r}, but only functions of "
                 "'images' return these: return the picture alone"
             )
-        answer: dict[str, Any] = {"columns": {}}
+        answer: dict[str, Any] = {"columns": {}, "masks": {}}
         places = {form.name: place for place, form in enumerate(self.forms)}
+        masks = {name: place for place, name in enumerate(self.masks.dtypes)}
         for name, value in changed.items():
             if name == "label":
                 answer["label"] = operator.index(value)
@@ -308,10 +314,11 @@ class Program:
                     raise WrongResultError(f"its label {value} does not fit into 64 bits")
             elif name in places:
                 answer["columns"][str(places[name])] = self.forms[places[name]].write(value)
+            elif name in masks:
+                answer["masks"][str(masks[name])] = write_mask(name, value)
             else:
-                raise WrongResultError(
-                    f"it has returned something for {name!r}, but may do so for: {', '.join(['label', *places])}"
-                )
+                names = ", ".join(["label", *places, *masks])
+                raise WrongResultError(f"it has returned something for {name!r}, but may do so for: {names}")
         return picture, json.dumps(answer).encode()
 
     def picture(self, place: int, size: tuple[int, int]) -> Any:  # noqa: ANN401 - an array

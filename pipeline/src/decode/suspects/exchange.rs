@@ -2,14 +2,19 @@
 
 use forebay_pixels::{MaskDepth, Orientation, Origin, PARTNERS, Recipe, RecordBoxes};
 use forebay_proto::v1::child_setup::Jpeg;
-use forebay_proto::v1::{ChildMask, ChildOrigin, ChildPartner, ChildReply, ChildRequest, ChildSetup};
+use forebay_proto::v1::{
+    ChildAwaiting, ChildColumn, ChildMask, ChildOrigin, ChildPartner, ChildReply, ChildRequest, ChildSetup,
+};
 
 use super::ChildLimits;
 use crate::decode::job::DecodeJob;
+use crate::decode::masks::Masks;
 use crate::decode::suspect_order::SuspectOrder;
+use crate::mask_numbers::{MaskNumbers, mask_len};
 use crate::mosaic::Partners;
 use crate::record::Input;
 use crate::settings::JpegDecoder;
+use crate::step_lists::AwaitsMaking;
 
 /// How the pictures of a job's stream are made.
 pub(super) fn setup(job: &DecodeJob, order: &SuspectOrder, children: &ChildLimits) -> ChildSetup {
@@ -88,13 +93,12 @@ pub(super) fn write(reply: &ChildReply, job: &mut DecodeJob) -> bool {
     }
     picture.copy_from_slice(&reply.picture);
     if let Some((steps, stepping)) = job.pictures.steps.as_ref().zip(job.stepping.as_mut()) {
-        steps.begin(stepping, job.draw);
-        let awaiting = &mut stepping.awaiting;
-        let fits = awaiting.iter().map(|room| room.pixels.len()).eq(reply.awaiting.iter().map(Vec::len));
-        if !fits {
+        let mut beginning = steps.begin(stepping, job.draw);
+        let has_all = beginning.awaiting().count() == reply.awaiting.len();
+        let mut both = beginning.awaiting().zip(&reply.awaiting);
+        if !(has_all && both.all(|(room, made)| take_awaiting(room, made, &job.pictures.masks))) {
             return false;
         }
-        awaiting.iter_mut().zip(&reply.awaiting).for_each(|(room, made)| room.pixels.copy_from_slice(made));
     }
     columns.into_iter().zip(&reply.columns).all(|(column, made)| {
         let (validity, values) = place.column(column);
@@ -105,6 +109,20 @@ pub(super) fn write(reply: &ChildReply, job: &mut DecodeJob) -> bool {
         }
         fits
     })
+}
+
+/// Takes what a child has made for a function. False, if it is not what was asked for.
+fn take_awaiting(room: AwaitsMaking<'_, '_>, made: &ChildAwaiting, masks: &Masks) -> bool {
+    let AwaitsMaking { recipe, pixels: Some(pixels), masks: numbers, .. } = room else { return false };
+    let (height, width, _) = recipe.shape();
+    let lens = masks.targets.iter().map(|target| mask_len((height, width), target.depth));
+    let fits = pixels.len() == made.pixels.len() && made.masks.iter().map(|mask| mask.values.len()).eq(lens);
+    if fits {
+        pixels.copy_from_slice(&made.pixels);
+        let mask = |mask: &ChildColumn| MaskNumbers { is_there: mask.valid, numbers: mask.values.clone() };
+        *numbers = made.masks.iter().map(mask).collect();
+    }
+    fits
 }
 
 /// What the picture was made of, and those beside it in a mosaic. Nothing if the record is bad.

@@ -9,7 +9,7 @@ use forebay_children::program::socket_to_daemon;
 use forebay_columns::{ColumnType, ElementType, Field, Role, Room, Schema};
 use forebay_pixels::{Draw, Limits, MaskDepth, Mosaics, PARTNERS, Recipe, RecordBoxes, View};
 use forebay_proto::v1::child_setup::Jpeg;
-use forebay_proto::v1::{ChildColumn, ChildPartnerOrigin, ChildReply, ChildRequest, ChildSetup};
+use forebay_proto::v1::{ChildAwaiting, ChildColumn, ChildPartnerOrigin, ChildReply, ChildRequest, ChildSetup};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
 use parking_lot::Mutex;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -22,6 +22,7 @@ use crate::decode::maker::{PictureMaker, PictureOrder};
 use crate::decode::masks::{MaskTarget, Masks};
 use crate::decode::panic::panic_text;
 use crate::decode::views::Views;
+use crate::mask_numbers::MaskNumbers;
 use crate::mosaic::{MosaicContent, PartnerContent};
 use crate::place::PlaceRight;
 use crate::record::Input;
@@ -178,13 +179,19 @@ impl Station {
         ChildReply {
             origin: Some(exchange::told(&origin)),
             picture: self.place.as_mut().to_vec(),
-            awaiting: self.awaiting.iter().map(|it| it.pixels.clone()).collect(),
+            awaiting: self.awaiting.iter().map(awaiting).collect(),
             columns,
             partners: beside.collect(),
             has_partners: partners.is_some(),
             ..ChildReply::default()
         }
     }
+}
+
+/// What a function in Python is called with, as a message.
+fn awaiting(of: &AwaitsStep) -> ChildAwaiting {
+    let mask = |mask: &MaskNumbers| ChildColumn { valid: mask.is_there, values: mask.numbers.clone() };
+    ChildAwaiting { pixels: of.pixels.clone(), masks: of.masks.iter().map(mask).collect() }
 }
 
 /// A picture may need more than the daemon has for decoding: there it would be decoded alone (semantics rule 31). Here, the limit
