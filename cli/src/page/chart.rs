@@ -1,4 +1,4 @@
-//! Lines over the last hour, as SVG. The numbers that the lines show are also said in words.
+//! Lines over the time that is known, up to an hour, as SVG. The numbers that the lines show are also said in words.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::history::{HOUR, RatePoint, STEP};
 
-/// Width and height of the area of the line, and of the room for the hours below it.
+/// Width and height of the area of the line, and of the room for the times below it.
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 120.0;
 const AXIS: f64 = 18.0;
@@ -16,8 +16,10 @@ const AXIS: f64 = 18.0;
 const MARGIN: f64 = 6.0;
 /// Points that are farther apart than this have a gap between them: the daemon did not answer.
 const GAP: Duration = STEP.saturating_mul(3);
+/// The least time that a chart shows. The first points would fill one that shows less.
+const LEAST: u64 = 5;
 
-/// What one rate was in the last hour.
+/// What one rate was in the time that is known.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct LineChart {
     title: &'static str,
@@ -30,6 +32,8 @@ pub(super) struct LineChart {
     /// Where the scale's highest number is, and that number.
     top: f64,
     scale: String,
+    /// When it begins.
+    begin: String,
     /// Each is the points of one line.
     lines: Vec<String>,
 }
@@ -42,7 +46,11 @@ impl LineChart {
         let highest = values.iter().copied().fold(0.0, f64::max);
         let lowest = values.iter().copied().fold(highest, f64::min);
         let scale = round_up(highest);
-        let x = |at: Duration| WIDTH * (1.0 - last.at.saturating_sub(at).as_secs_f64() / HOUR.as_secs_f64());
+        let known = last.at.saturating_sub(first.at).as_secs();
+        // Whole minutes, so that the words below the line are exact.
+        let shown = known.div_ceil(60).clamp(LEAST, HOUR.as_secs() / 60);
+        let span = Duration::from_secs(60 * shown);
+        let x = |at: Duration| WIDTH * (1.0 - last.at.saturating_sub(at).as_secs_f64() / span.as_secs_f64());
         let y = |value: f64| MARGIN + (HEIGHT - MARGIN) * (1.0 - value / scale);
         let mut lines: Vec<String> = Vec::new();
         let mut before: Option<Duration> = None;
@@ -55,7 +63,7 @@ impl LineChart {
             }
             before = Some(point.at);
         }
-        let minutes = (last.at.saturating_sub(first.at).as_secs() / 60).max(1);
+        let minutes = (known / 60).max(1);
         let summary = format!(
             "now {}, at least {} and at most {} in the last {minutes} min",
             number(*values.last()?),
@@ -70,6 +78,7 @@ impl LineChart {
             floor: HEIGHT,
             top: MARGIN,
             scale: number(scale),
+            begin: if span == HOUR { "an hour ago".to_owned() } else { format!("{shown} min ago") },
             lines,
         })
     }
@@ -111,7 +120,22 @@ mod tests {
         assert_eq!(chart.summary, "now 340, at least 100 and at most 340 in the last 11 min");
         assert_eq!((chart.lines.len(), chart.scale.as_str()), (2, "500"));
         assert!(chart.lines[1].ends_with(" 600.0,42.5"), "{chart:?}");
-        assert!(chart.lines[0].starts_with("490.0,97.2 490.0,97.2 491.7,97.2"), "{chart:?}");
+        assert!(chart.lines[0].starts_with("0.0,97.2 0.0,97.2 9.1,97.2"), "{chart:?}");
+        assert_eq!(chart.begin, "11 min ago");
+    }
+
+    #[test]
+    fn a_chart_begins_where_its_points_do_from_five_minutes_to_an_hour() {
+        let of =
+            |steps: u32| LineChart::of("", &points((0..=steps).map(|step| (step, 1.0))), |of| of.pictures).unwrap();
+        let first = |steps| of(steps).lines[0].split(',').next().unwrap().to_owned();
+        assert_eq!(
+            [1, 3, 30, 31, 354, 360].map(|steps| of(steps).begin),
+            ["5 min ago", "5 min ago", "5 min ago", "6 min ago", "59 min ago", "an hour ago"]
+        );
+        assert_eq!([3, 30, 33, 360].map(first), ["540.0", "0.0", "50.0", "0.0"]);
+        // A point that is just older, since looks are not exact.
+        assert_eq!((of(361).begin.as_str(), of(361).lines.len()), ("an hour ago", 1));
     }
 
     #[test]

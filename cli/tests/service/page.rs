@@ -128,7 +128,7 @@ fn the_page_shows_streams_their_stages_and_bad_records_whatever_they_are_called(
         assert!(overview.contains(text), "{text}: {overview}");
     }
     let stream = page.shows(&link(&overview, "stream?"));
-    for text in ["Stream train", "prefetch", "decode", "Waited for input", "Filling", "The last hour", "process "] {
+    for text in ["Stream train", "prefetch", "decode", "Waited for input", "Filling", "Rates", "process "] {
         assert!(stream.contains(text), "{text}: {stream}");
     }
     let bad = page.shows(&link(&stream, "quarantine?"));

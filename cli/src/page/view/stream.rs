@@ -48,7 +48,7 @@ impl<'a> Stream<'a> {
         }
         let sections = [
             ("Now", self.now(&report)),
-            ("The last hour", charts(points)),
+            ("Rates", charts(points)),
             ("What its stages wait for", self.stages(&report)),
             ("Ring", ring(&report)),
             ("Trainers", trainers(&report)),
