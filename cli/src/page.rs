@@ -7,6 +7,7 @@ mod document;
 mod history;
 mod reader;
 mod route;
+mod starter;
 mod view;
 mod viewers;
 
@@ -21,6 +22,7 @@ use forebay_daemon::website::{WebsiteDoor, WebsiteError};
 use forebay_ledger_client::TokenFile;
 use forebay_printable::printable;
 use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
 
 use crate::daemon::Daemon;
 use crate::failure::Failure;
@@ -44,6 +46,9 @@ pub(crate) struct PageArgs {
     /// again when it changes.
     #[arg(long, value_name = "FILE")]
     page_token_file: Option<PathBuf>,
+    /// End when standard input is closed, or when the process that has started this one ends. `loader.page()` gives this.
+    #[arg(long, hide = true)]
+    ends_with_stdin: bool,
 }
 
 /// Where the page is if nothing else is said.
@@ -62,6 +67,7 @@ pub(crate) fn run(args: &PageArgs) -> Result<(), Failure> {
 }
 
 fn serve(runtime: &Runtime, args: &PageArgs, source: PageSource) -> Result<(), Failure> {
+    let starter = args.ends_with_stdin.then(starter::gone).transpose()?;
     let door = runtime.block_on(open(args.listen.as_ref())).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let token = match (&args.page_token_file, door.address()) {
         (Some(file), _) => {
@@ -90,7 +96,21 @@ fn serve(runtime: &Runtime, args: &PageArgs, source: PageSource) -> Result<(), F
     let access = Access::new(token, door.address().map(|address| address.ip()));
     let reader = PageReader::start(source)?;
     let viewers = Arc::new(Viewers::new(access, reader));
-    Ok(runtime.block_on(door.serve(viewers))?)
+    runtime.block_on(async {
+        tokio::select! {
+            served = door.serve(viewers) => Ok(served?),
+            () = ended(starter) => Ok(()),
+        }
+    })
+}
+
+/// Waits for the end of the process that has started this one, if this one ends with it.
+async fn ended(starter: Option<oneshot::Receiver<()>>) {
+    match starter {
+        // A sender that is gone says the same.
+        Some(gone) => gone.await.unwrap_or_default(),
+        None => std::future::pending().await,
+    }
 }
 
 async fn open(listen: Option<&Place>) -> Result<WebsiteDoor, WebsiteError> {

@@ -13,6 +13,7 @@ from forebay._cuda.context import gpus
 from forebay._cuda.driver import ForkedError
 from forebay.errors import AttachError, GpuError, SettingsError
 from forebay.feed import Feed
+from forebay.page import LoaderPage
 from forebay.release import Releases
 from forebay.rings import Rings
 
@@ -65,7 +66,14 @@ def attach(
         session = _session_in_host(asked, socket, placement, error, steps)
         rings.follow(session, session.ring_changes())
     shared = asked.stream is not None and asked.shard is None
-    return Feed(session, rings, releases, shared=shared, writable=writable, steps=steps)
+    return Feed(session, rings, releases, _page(asked, socket), shared=shared, writable=writable, steps=steps)
+
+
+def _page(asked: Request, socket: str | None) -> LoaderPage:
+    """The page of the daemon: the service's, or that of this process's own daemon."""
+    if asked.stream is None:
+        return LoaderPage(["--pid", str(os.getpid())])
+    return LoaderPage([] if socket is None else ["--socket-dir", os.path.dirname(socket)])
 
 
 def _session(asked: Request, socket: str | None, gpus: list[bytes], steps: CalledHere | None) -> _native.Session:

@@ -149,6 +149,29 @@ class Batches(Generic[T]):
         """What happened to all records, one `EpochAudit` per epoch."""
         return [EpochAudit(*row) for row in self._feed.session.audit()]
 
+    def page(self) -> str:
+        """Shows the daemon in a browser: prints the URL of a page, and returns it.
+
+        The page is a process of its own, as that of the command `forebay page`. It takes nothing from training. It
+        shows the daemon of this process, or with `stream:NAME` all streams of the service. It ends with this Loader and
+        with this process. Further calls return the same URL, as long as the page runs.
+
+        Each user who has the URL can look, on this machine alone. From another machine, tunnel to its port with ssh.
+
+        Raises:
+            ClosedError: The Loader is closed.
+            Error: The page cannot be started.
+
+        Example:
+            >>> url = loader.page()                                                             # doctest: +SKIP
+            The page is at http://127.0.0.1:40123/3f0c2e8f0a7d4a4f9d3f1c5a6b7e8d90/
+        """
+        # A Loader that is closed, or was made by another process, has none.
+        self._feed.session.epoch()
+        url = self._feed.page.url()
+        print(f"The page is at {url}", flush=True)
+        return url
+
     def reset(self) -> None:
         """Ends the current epoch. The audit lists the records that were not delivered as abandoned.
 

@@ -13,6 +13,7 @@ from forebay.given_numbers import seconds_of
 if TYPE_CHECKING:
     from forebay import _native
     from forebay.called_here import CalledHere
+    from forebay.page import LoaderPage
     from forebay.release import Releases
     from forebay.rings import Rings
 
@@ -26,6 +27,7 @@ class Feed:
         session: The attachment to the stream.
         rings: The stream's rings in this process.
         releases: Slots that a GPU still reads.
+        page: The daemon's page in a browser.
         shared: The ranks of a job may share the stream, on any nodes.
         writable: Batches are copies of the caller's own.
         batch_size: Places of a batch.
@@ -36,6 +38,7 @@ class Feed:
         session: _native.Session,
         rings: Rings,
         releases: Releases,
+        page: LoaderPage,
         *,
         shared: bool,
         writable: bool,
@@ -46,6 +49,7 @@ class Feed:
         self.shared = shared
         self.rings = rings
         self.releases = releases
+        self.page = page
         self.writable = writable
         self.batch_size = session.rings()[0].images[0][0]
         self._lent: list[weakref.ref[Batch]] = []
@@ -97,6 +101,7 @@ class Feed:
             self.let_go(keep=0)
             self.releases.finish()
         finally:
+            self.page.close()
             self.session.close()
             if self._steps is not None:
                 self._steps.close()

@@ -1,0 +1,169 @@
+"""`loader.page()`: the page of a Loader's daemon, which ends with its Loader and with its process."""
+
+import os
+import signal
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import forebay
+import pytest
+
+pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+
+PATIENCE = 60
+
+
+def shown(url):
+    """The HTML at a URL."""
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+        return answer.read().decode()
+
+
+def is_gone(url):
+    """Whether nothing listens there any more, after a while at most."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        try:
+            shown(url)
+        except urllib.error.URLError:
+            return True
+        except (ConnectionError, TimeoutError):
+            pass
+    return False
+
+
+def test_a_private_loader_has_a_page_that_ends_with_it(pictures, capsys):
+    loader = forebay.Loader(pictures(8), batch_size=4, size=8)
+    url = loader.page()
+    assert capsys.readouterr().out == f"The page is at {url}\n"
+    html = shown(url)
+    assert f"Private daemon of process {os.getpid()}" in html
+    assert html.count("<article") == 1
+    assert loader.page() == url
+    loader.close()
+    assert is_gone(url)
+    with pytest.raises(forebay.ClosedError):
+        loader.page()
+
+
+def test_a_forgotten_loader_and_one_that_is_left_end_their_pages(pictures):
+    loader = forebay.Loader(pictures(8), batch_size=4, size=8)
+    url = loader.page()
+    del loader
+    assert is_gone(url)
+    with forebay.Loader(pictures(8), batch_size=4, size=8) as loader:
+        url = loader.page()
+        assert "Streams" in shown(url)
+    assert is_gone(url)
+
+
+def test_a_page_that_was_killed_is_started_again(pictures):
+    with forebay.Loader(pictures(8), batch_size=4, size=8) as loader:
+        url = loader.page()
+        loader._feed.page._process.kill()
+        loader._feed.page._process.wait()
+        other = loader.page()
+        assert other != url
+        assert "Streams" in shown(other)
+
+
+def test_a_loader_of_a_service_has_the_page_of_the_service(pictures, service):
+    daemon = service(pictures(8), batch_size=4, size=8)
+    with forebay.Loader("train", socket=daemon.socket) as loader:
+        url = loader.page()
+        html = shown(url)
+        assert ">train</a>" in html
+        assert '<h2 id="section-1">Daemon</h2>' in html
+        # The service goes on without it.
+        loader.close()
+    assert is_gone(url)
+    with forebay.Loader("train", socket=daemon.socket) as loader:
+        assert loader.next(PATIENCE) is not None
+
+
+def test_a_page_ends_with_a_trainer_that_is_killed_also_if_a_forked_child_lives_on(pictures, trainer):
+    code = """
+    loader = forebay.Loader(folder, batch_size=4, size=8)
+    url = loader.page()
+    child = os.fork()
+    if child == 0:
+        os.close(1)
+        time.sleep(1000)
+    print(child, flush=True)
+    time.sleep(1000)
+    """
+    process = trainer(code, folder=pictures(8))
+    url = process.stdout.readline().split()[-1]
+    child = int(process.stdout.readline())
+    try:
+        assert "Streams" in shown(url)
+        process.kill()
+        assert is_gone(url)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_a_forked_child_has_no_page_and_ends_none(pictures, trainer):
+    code = """
+    loader = forebay.Loader(folder, batch_size=4, size=8)
+    loader.page()
+    child = os.fork()
+    if child == 0:
+        try:
+            loader.page()
+        except forebay.ForkError:
+            print("refused", flush=True)
+        loader.close()
+        sys.exit()
+    os.waitpid(child, 0)
+    print("goes on", flush=True)
+    sys.stdin.readline()
+    """
+    process = trainer(code, folder=pictures(8))
+    url = process.stdout.readline().split()[-1]
+    assert [process.stdout.readline().strip() for _ in range(2)] == ["refused", "goes on"]
+    assert "Streams" in shown(url)
+    # It ends as any program does.
+    process.stdin.write("\n")
+    process.stdin.flush()
+    assert process.wait(PATIENCE) == 0
+    assert is_gone(url)
+
+
+def test_a_ctrl_c_is_for_the_trainer_and_not_for_its_page(pictures, trainer):
+    code = """
+    loader = forebay.Loader(folder, batch_size=4, size=8)
+    loader.page()
+    while True:
+        try:
+            time.sleep(1000)
+        except KeyboardInterrupt:
+            print("heard", flush=True)
+    """
+    process = trainer(code, folder=pictures(8))
+    url = process.stdout.readline().split()[-1]
+    groups = {os.getpgid(int(pid)) for pid in children(process.pid)}
+    assert os.getpgid(process.pid) not in groups
+    os.kill(process.pid, signal.SIGINT)
+    assert process.stdout.readline() == "heard\n"
+    assert "Streams" in shown(url)
+
+
+def children(pid):
+    """The processes that a process has started."""
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def test_a_page_that_cannot_be_started_says_why(pictures, tmp_path, monkeypatch):
+    broken = tmp_path / "broken"
+    broken.write_text(f"#!{sys.executable}\nimport sys\nsys.exit('forebay: there is no room')\n")
+    broken.chmod(0o755)
+    with forebay.Loader(pictures(8), batch_size=4, size=8) as loader:
+        monkeypatch.setenv("FOREBAY_BIN", str(broken))
+        with pytest.raises(forebay.Error, match="the page cannot be started: forebay: there is no room"):
+            loader.page()
+        monkeypatch.delenv("FOREBAY_BIN")
+        assert "Streams" in shown(loader.page())
