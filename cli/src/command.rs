@@ -4,8 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::{
-    audit, bench, completions, config, coordinate, doctor, index, make_suspects, man, page, parity, plan, preview,
-    reload, replay, run, sample, serve, status, top, verify,
+    audit, bench, completions, config, coordinate, doctor, draw_pictures, index, make_suspects, man, page, parity,
+    plan, preview, reload, replay, run, sample, serve, status, top, verify,
 };
 
 /// Turns folders of pictures into training batches in shared memory.
@@ -65,6 +65,9 @@ enum Command {
     /// Make pictures for a daemon, which runs this by itself.
     #[command(hide = true)]
     MakeSuspects,
+    /// Draw records for a page, which runs this by itself.
+    #[command(hide = true)]
+    DrawPictures,
 }
 
 impl Cli {
@@ -92,6 +95,7 @@ impl Cli {
             Command::Completions(args) => completions::run(&args, Self::command()),
             Command::Man(args) => man::run(&args, Self::command()),
             Command::MakeSuspects => make_suspects::run(),
+            Command::DrawPictures => draw_pictures::run(),
         }
     }
 }

@@ -3,6 +3,8 @@
 //! A batch does not say what the numbers of a column mean, so their type decides: floats in rows of four are boxes, in rows of
 //! two points or polygons, in rows of three keypoints. Numbers in the size of the pictures are masks.
 
+mod record;
+
 use embedded_graphics::mono_font::MonoTextStyle;
 use embedded_graphics::mono_font::ascii::FONT_6X10;
 use embedded_graphics::pixelcolor::Rgb888;
@@ -15,6 +17,7 @@ use forebay_ring::ColumnView;
 use image::RgbImage;
 
 use crate::paper::Paper;
+pub(crate) use record::{annotate_record, mask_depth};
 
 /// What the numbers of a column are drawn as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -14,6 +14,7 @@ mod coordinate;
 mod daemon;
 mod disk_cache;
 mod doctor;
+mod draw_pictures;
 mod drawing;
 mod failure;
 mod group;

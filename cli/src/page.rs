@@ -5,6 +5,7 @@ mod access;
 mod chart;
 mod document;
 mod history;
+mod pictures;
 mod reader;
 mod route;
 mod starter;
@@ -29,6 +30,7 @@ use crate::failure::Failure;
 use crate::panics;
 use crate::remote::CoordinatorArgs;
 use access::{Access, PageToken};
+use pictures::PagePictures;
 use reader::{PageReader, PageSource};
 use viewers::Viewers;
 
@@ -46,6 +48,9 @@ pub(crate) struct PageArgs {
     /// again when it changes.
     #[arg(long, value_name = "FILE")]
     page_token_file: Option<PathBuf>,
+    /// Show no pictures: neither of bad records nor of batches.
+    #[arg(long)]
+    no_pictures: bool,
     /// End when standard input is closed, or when the process that has started this one ends. `loader.page()` gives this.
     #[arg(long, hide = true)]
     ends_with_stdin: bool,
@@ -95,7 +100,8 @@ fn serve(runtime: &Runtime, args: &PageArgs, source: PageSource) -> Result<(), F
     drop(out);
     let access = Access::new(token, door.address().map(|address| address.ip()));
     let reader = PageReader::start(source)?;
-    let viewers = Arc::new(Viewers::new(access, reader));
+    let pictures = (!args.no_pictures).then(PagePictures::default);
+    let viewers = Arc::new(Viewers::new(access, reader, pictures));
     runtime.block_on(async {
         tokio::select! {
             served = door.serve(viewers) => Ok(served?),

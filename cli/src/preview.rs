@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::pair::pair;
 use crate::picture::PngFile;
 use crate::{contact, progress};
+pub(crate) use augmentations::replayed;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PreviewArgs {

@@ -15,7 +15,7 @@ mod scan;
 mod shown;
 mod strays;
 mod text;
-mod thumbnail;
+pub(crate) mod thumbnail;
 mod twins;
 
 use std::io::{self, Write as _};

@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forebay_ledger_client::CallError;
-use forebay_pipeline::Stream;
+use forebay_pipeline::{LatestTurns, Stream};
+use forebay_pixels::Limits;
 use forebay_proto::v1::control_server::{Control, ControlServer};
 use forebay_proto::v1::{
-    ClosedStream, LedgerOutage, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, ReloadReply, ReloadRequest,
-    RenewRunReply, RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest, StreamQuarantine,
+    ClosedStream, DrawingReply, DrawingRequest, DrawnTurn, LedgerOutage, ListQuarantineReply, QuarantineRequest,
+    QuarantinedRecord, ReloadReply, ReloadRequest, RenewRunReply, RenewRunRequest, StatusReply, StatusRequest,
+    StreamAudit, StreamAuditRequest, StreamQuarantine,
 };
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
@@ -26,6 +28,7 @@ use crate::daemon::Daemon;
 use crate::descriptors::Shares;
 use crate::earlier::{Earlier, decoders};
 use crate::socket_name::SocketName;
+use connections::ControlUser;
 
 /// Name of the control socket in the folder of sockets.
 pub const SOCKET: &str = "control.sock";
@@ -199,6 +202,23 @@ impl Control for Service {
             }
             Ok(())
         }))
+    }
+
+    async fn drawing(&self, request: Request<DrawingRequest>) -> Result<Response<DrawingReply>, Status> {
+        if !request.extensions().get::<ControlUser>().is_some_and(|user| user.is_own()) {
+            return Err(Status::permission_denied(
+                "Pictures are shown to the user of the daemon and to root alone. Run the page as that user.",
+            ));
+        }
+        let name = &request.get_ref().stream;
+        let streams = self.daemon.streams();
+        let stream = streams.iter().find(|stream| stream.identity().to_string() == *name);
+        let stream = stream.ok_or_else(|| absent(name, &self.daemon.closed()))?;
+        let (settings, LatestTurns { epoch, turns }) = stream.drawing();
+        let Limits { pixels, bytes, scans, .. } = self.daemon.decode_limits();
+        let turns =
+            turns.iter().map(|turn| DrawnTurn { record: turn.record(), repeat: turn.repeat().into() }).collect();
+        Ok(Response::new(DrawingReply { settings: settings.to_owned(), pixels, bytes, scans, epoch, turns }))
     }
 
     async fn renew_run(&self, request: Request<RenewRunRequest>) -> Result<Response<RenewRunReply>, Status> {

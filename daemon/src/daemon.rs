@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use forebay_formats::check_cache;
 use forebay_ledger_client::Outage;
 use forebay_pipeline::{AttachRequest, ByteSize, PoolsError, Samples, Stream, incarnation};
+use forebay_pixels::Limits;
 use forebay_printable::printable;
 use forebay_proto::v1::{ClosedStream, ReloadReply};
 use forebay_ring::{PROTOCOL, Peer, Socket, Versions};
@@ -35,6 +36,7 @@ use admission::Admitted;
 pub(crate) use admission::{AdmissionRefusal, Request};
 use configuration::{Configuration, ReloadError};
 pub use dataset::open_dataset;
+pub(crate) use dataset::open_section;
 use ledgers::{Ledgers, LedgersError};
 use open_error::NewRunError;
 pub use open_error::OpenError;
@@ -211,6 +213,11 @@ impl Daemon {
     /// If a ledger cannot be written: since when, and why.
     pub(crate) fn outage(&self) -> Option<Outage> {
         self.streams.ledgers().outage()
+    }
+
+    /// What a picture may take to be decoded.
+    pub(crate) fn decode_limits(&self) -> Limits {
+        self.streams.configuration().now().decode.limits
     }
 
     /// What its streams share.

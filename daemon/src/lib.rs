@@ -11,6 +11,7 @@ pub mod coordinate;
 mod daemon;
 mod descriptors;
 mod door;
+pub mod drawing;
 mod earlier;
 mod folder;
 mod group;

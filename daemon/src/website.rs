@@ -62,7 +62,7 @@ pub struct WebAnswer {
     /// Names, in lower case, and values.
     pub headers: Vec<(&'static str, &'static str)>,
     /// Shared by all who get the same.
-    pub body: Arc<str>,
+    pub body: Arc<[u8]>,
 }
 
 /// What answers requests.
@@ -72,11 +72,11 @@ pub trait Site: Send + Sync + 'static {
 }
 
 /// A body that several answers share.
-struct SharedText(Arc<str>);
+struct SharedBytes(Arc<[u8]>);
 
-impl AsRef<[u8]> for SharedText {
+impl AsRef<[u8]> for SharedBytes {
     fn as_ref(&self) -> &[u8] {
-        self.0.as_bytes()
+        &self.0
     }
 }
 
@@ -156,7 +156,7 @@ fn head(request: &Request<Incoming>) -> WebRequest {
 }
 
 fn response(WebAnswer { status, headers, body }: WebAnswer) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from_owner(SharedText(body))));
+    let mut response = Response::new(Full::new(Bytes::from_owner(SharedBytes(body))));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in headers {
         response.headers_mut().append(HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -178,7 +178,7 @@ mod tests {
         async fn answer(&self, request: WebRequest) -> WebAnswer {
             let WebRequest { method, target, hosts, origins } = request;
             let body = format!("{method} {target} {} {}", hosts.join("+"), origins.join("+"));
-            WebAnswer { status: 200, headers: vec![("x-frame-options", "DENY")], body: body.into() }
+            WebAnswer { status: 200, headers: vec![("x-frame-options", "DENY")], body: body.into_bytes().into() }
         }
     }
 

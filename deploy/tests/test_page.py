@@ -160,15 +160,24 @@ def test_every_page_is_read_on_a_phone_in_the_dark_and_by_a_reader_of_screens(br
     text = checked(browser, stream, "stream")
     assert "prefetch" in text
     roles = browser.roles()
-    assert {"banner", "main", "contentinfo", "navigation", "table", "columnheader", "rowheader"} <= {
-        role for role, _ in roles
-    }
+    wanted = {"banner", "main", "contentinfo", "navigation", "table", "columnheader", "rowheader"}
+    assert wanted <= {role for role, _ in roles}
     assert ("heading", "Ring") in roles
-    bad = link(browser, "quarantine")
+    bad, batch = link(browser, "quarantine"), link(browser, "batch")
     text = checked(browser, bad, "bad")
     assert "<script>alert(1)</script>" not in text
     assert len(re.findall(r"no picture in a known format", text)) >= 4, text
     assert browser.value("document.querySelectorAll('tbody tr').length") >= 8
+    pictures = link(browser, "bad-pictures")
+    text = checked(browser, pictures, "bad-pictures")
+    assert "None of it can be decoded." in text
+    shown = [name for role, name in browser.roles() if role == "image"]
+    assert len([name for name in shown if name.startswith("What can be decoded of record")]) >= 4, shown
+    text = checked(browser, batch, "batch")
+    assert "not taken from the ring" in text
+    shown = [name for role, name in browser.roles() if role == "image"]
+    assert len(shown) > 8, shown
+    assert all("as the recipe makes it: class-" in name for name in shown), shown
 
 
 def test_a_page_renews_itself_and_keeps_the_focus(browser, url):
@@ -199,16 +208,7 @@ def test_faults_and_complaints_are_found(browser):
     wide = "<svg width=2000 height=9></svg>"
     browser.open("data:text/html," + policy + wide + faulty + script, 360, "light")
     faults = " ".join(browser.value(FAULTS))
-    for fault in (
-        "sideways",
-        "lang",
-        "there is no main",
-        "follows h1",
-        "has no alt",
-        "is not shown",
-        "no scope",
-        "no caption",
-    ):
+    for fault in ("sideways", "lang", "no main", "follows h1", "has no alt", "is not shown", "no scope", "no caption"):
         assert fault in faults, faults
     complaints = " ".join(browser.complaints)
     assert "Content Security Policy" in complaints, complaints

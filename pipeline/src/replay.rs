@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use forebay_pixels::{Draw, MOST_VIEWS, Mosaics, Plan, Recipe, View};
+use forebay_pixels::{Draw, MOST_VIEWS, Mosaics, Origin, Plan, Recipe, View};
 use forebay_plan::{Plan as EpochPlan, SpecError};
 use forebay_proto::Turn;
 use forebay_sources::{ReadError, ReaderFolders, Source};
@@ -41,6 +41,8 @@ pub struct ReplayedView {
     pub bytes: Vec<u8>,
     /// What was drawn for it.
     pub plan: Plan,
+    /// What it was made of. None for a mosaic, which is made of several pictures.
+    pub origin: Option<Origin>,
 }
 
 /// Why a record cannot be replayed.
@@ -173,6 +175,7 @@ impl<'a> Replay<'a> {
             recipe: recipe.clone(),
             bytes: vec![0; recipe.place_len()],
             plan: Plan::default(),
+            origin: None,
         });
         let mut made: Vec<ReplayedView> = made.collect();
         let (first, further) = made.split_first_mut().expect("images are always made");
@@ -223,6 +226,7 @@ impl<'a> Replay<'a> {
         }
         for (view, (_, recipe, draw)) in made.iter_mut().zip(each) {
             recipe.plan_into(&origin, draw, &mut view.plan);
+            view.origin = mosaics.is_none().then_some(origin);
         }
         Ok(made)
     }

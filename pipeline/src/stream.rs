@@ -38,6 +38,7 @@ use crate::cache::CacheError;
 use crate::classes::BucketError;
 use crate::decode::steps::StepError;
 use crate::follow::NotFollowed;
+use crate::latest_batch::LatestTurns;
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::samples::Samples;
 use crate::settings::{Sharding, StreamSettings};
@@ -215,6 +216,12 @@ impl Stream {
     /// Its settings.
     pub fn settings(&self) -> &StreamSettings {
         &self.settings
+    }
+
+    /// What its pictures are made again from, beside its dataset: its settings as they were written, in JSON, and the records of
+    /// the batch that was made last.
+    pub fn drawing(&self) -> (&str, LatestTurns) {
+        self.pipeline.drawing()
     }
 
     /// Where its pixels are.

@@ -54,6 +54,7 @@ pub(super) enum DocumentPart {
     Shares(Vec<ShareBar>),
     Chart(LineChart),
     Streams(Vec<StreamCard>),
+    Pictures(Vec<PictureCard>),
     Table(DocumentTable),
     Links(Vec<DocumentLink>),
 }
@@ -89,6 +90,21 @@ pub(super) struct StreamCard {
     pub(super) progress: Option<ShareBar>,
     pub(super) lines: Vec<String>,
     pub(super) verdict: ShownVerdict,
+}
+
+/// A picture with words below it.
+#[derive(Debug, Serialize)]
+pub(super) struct PictureCard {
+    pub(super) title: String,
+    /// Its URL.
+    pub(super) image: Option<String>,
+    /// What is on it, for those who do not see it.
+    pub(super) alt: String,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    /// What is in its place if there is none.
+    pub(super) why: String,
+    pub(super) lines: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]

@@ -5,7 +5,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forebay_proto::v1::{LedgerStatus, ListQuarantineRequest, QuarantineRequest, QuarantinedRecord};
+use forebay_proto::v1::{
+    DrawingReply, DrawingRequest, LedgerStatus, ListQuarantineRequest, QuarantineRequest, QuarantinedRecord,
+};
 use parking_lot::{Condvar, Mutex};
 
 use super::history::{RateHistory, RatePoint, STEP};
@@ -52,6 +54,8 @@ pub(super) struct BadRows {
     pub(super) more: bool,
     /// Rows before these.
     pub(super) skipped: usize,
+    /// Rows that are shown at most.
+    pub(super) most: usize,
 }
 
 /// See the module.
@@ -114,15 +118,25 @@ impl PageReader {
         self.0.state.lock().history.of(daemon, name)
     }
 
-    /// A part of the bad records of a daemon's stream.
-    pub(super) fn bad(&self, daemon: u32, name: &str, part: usize) -> Result<BadRows, Failure> {
-        let mut bad = BadRows::before(part);
-        let PageSource::Daemons(asked) = &self.0.source else { return Ok(bad) };
+    /// The daemon with this process number.
+    fn daemon(&self, daemon: u32) -> Result<Daemon, Failure> {
+        let nothing = || Failure::Failed(format!("No daemon with the process number {daemon} runs."));
+        let PageSource::Daemons(asked) = &self.0.source else { return Err(nothing()) };
         let all = asked.all()?;
         let found = all.iter().find(|each| each.private() == Some(daemon));
-        let found = found.or_else(|| all.iter().find(|each| each.private().is_none()));
-        let found =
-            found.ok_or_else(|| Failure::Failed(format!("No daemon with the process number {daemon} runs.")))?;
+        found.or_else(|| all.iter().find(|each| each.private().is_none())).cloned().ok_or_else(nothing)
+    }
+
+    /// What the pictures of a daemon's stream are drawn from.
+    pub(super) fn drawing(&self, daemon: u32, name: &str) -> Result<DrawingReply, Failure> {
+        let request = DrawingRequest { stream: name.to_owned() };
+        self.daemon(daemon)?.ask(|mut client| async move { client.drawing(request).await })
+    }
+
+    /// A part of the bad records of a daemon's stream, with so many rows.
+    pub(super) fn bad(&self, daemon: u32, name: &str, part: usize, rows: usize) -> Result<BadRows, Failure> {
+        let mut bad = BadRows::before(part, rows);
+        let found = self.daemon(daemon)?;
         // The shards of a stream are asked for together.
         let request = QuarantineRequest { stream: name.split(" (").next().unwrap_or_default().to_owned() };
         let ask = |mut client: Client| async move { client.list_quarantine(request).await };
@@ -141,7 +155,7 @@ impl PageReader {
 
     /// A part of the bad records of a ledger.
     pub(super) fn bad_of_ledger(&self, ledger: &str, part: usize) -> Result<BadRows, Failure> {
-        let mut bad = BadRows::before(part);
+        let mut bad = BadRows::before(part, ROWS);
         let PageSource::Coordinator(coordinator) = &self.0.source else { return Ok(bad) };
         let mut after = None;
         loop {
@@ -170,8 +184,8 @@ impl PageReading {
 
 impl BadRows {
     /// None yet of this part.
-    fn before(part: usize) -> Self {
-        Self { skipped: (part - 1) * ROWS, ..Self::default() }
+    fn before(part: usize, most: usize) -> Self {
+        Self { skipped: (part - 1) * most, most, ..Self::default() }
     }
 
     /// Takes the next rows of the list.
@@ -180,7 +194,7 @@ impl BadRows {
         let skip = self.skipped.min(rows.len());
         self.skipped -= skip;
         let mut rows = rows.into_iter().skip(skip);
-        self.rows.extend(rows.by_ref().take(ROWS - self.rows.len()));
+        self.rows.extend(rows.by_ref().take(self.most - self.rows.len()));
         self.more |= rows.next().is_some();
     }
 }
@@ -251,7 +265,7 @@ mod tests {
     #[test]
     fn a_part_of_a_list_is_found_over_the_pages_in_which_it_comes() {
         let all = |part| {
-            let mut bad = BadRows::before(part);
+            let mut bad = BadRows::before(part, ROWS);
             for from in (0..1030).step_by(70) {
                 if bad.more {
                     break;
@@ -264,7 +278,7 @@ mod tests {
         assert_eq!(all(3), (Some(200), 100, true));
         assert_eq!(all(11), (Some(1000), 30, false));
         assert_eq!(all(12), (None, 0, false));
-        let mut whole = BadRows::before(1);
+        let mut whole = BadRows::before(1, ROWS);
         whole.add(rows(0, 100), 100);
         assert!(!whole.more && whole.rows.len() == 100);
     }

@@ -22,6 +22,21 @@ pub(super) enum Route {
         name: String,
         part: usize,
     },
+    /// The bad records of a stream as small pictures.
+    BadPictures {
+        daemon: u32,
+        name: String,
+        part: usize,
+    },
+    /// The pictures of the batch that was made last.
+    Batch {
+        daemon: u32,
+        name: String,
+    },
+    /// An image of one of these, by its name.
+    Image {
+        name: String,
+    },
     /// The bad records of a ledger of the coordinator.
     LedgerQuarantine {
         ledger: String,
@@ -43,6 +58,8 @@ pub(super) enum Route {
 const VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// Rows of a list that are shown together.
 pub(super) const ROWS: usize = 100;
+/// Pictures that are shown together.
+pub(super) const PICTURES: usize = 24;
 /// Most parts of a list that are counted.
 const PARTS: usize = 1_000_000;
 /// Longest name that is looked for, in bytes. Names of streams and ledgers are shorter.
@@ -70,6 +87,9 @@ impl Route {
                 Some(ledger) => Self::LedgerQuarantine { ledger, part },
                 None => Self::Quarantine { daemon: daemon()?, name: value("name")?, part },
             },
+            "/bad-pictures" => Self::BadPictures { daemon: daemon()?, name: value("name")?, part },
+            "/batch" => Self::Batch { daemon: daemon()?, name: value("name")? },
+            "/image" => Self::Image { name: value("name")? },
             "/nodes" => Self::Nodes { part },
             "/ledgers" => Self::Ledgers { part },
             "/style.css" => Self::Style,
@@ -84,10 +104,11 @@ impl Route {
         match &mut other {
             Self::Overview { part }
             | Self::Quarantine { part, .. }
+            | Self::BadPictures { part, .. }
             | Self::LedgerQuarantine { part, .. }
             | Self::Nodes { part }
             | Self::Ledgers { part } => *part = number,
-            Self::Stream { .. } | Self::Style | Self::Script => {}
+            Self::Stream { .. } | Self::Batch { .. } | Self::Image { .. } | Self::Style | Self::Script => {}
         }
         other
     }
@@ -95,6 +116,16 @@ impl Route {
     /// Whether it is a list that is long to ask for.
     pub(super) const fn is_list_of_bad(&self) -> bool {
         matches!(self, Self::Quarantine { .. } | Self::LedgerQuarantine { .. })
+    }
+
+    /// Whether it is renewed less often than others.
+    pub(super) const fn is_long(&self) -> bool {
+        self.is_list_of_bad() || self.has_pictures()
+    }
+
+    /// Whether it has pictures, which take long to draw.
+    pub(super) const fn has_pictures(&self) -> bool {
+        matches!(self, Self::BadPictures { .. } | Self::Batch { .. })
     }
 }
 
@@ -108,6 +139,11 @@ impl fmt::Display for Route {
             Self::Quarantine { daemon, name, part } => {
                 write!(f, "quarantine?daemon={daemon}&name={}&part={part}", value(name))
             }
+            Self::BadPictures { daemon, name, part } => {
+                write!(f, "bad-pictures?daemon={daemon}&name={}&part={part}", value(name))
+            }
+            Self::Batch { daemon, name } => write!(f, "batch?daemon={daemon}&name={}", value(name)),
+            Self::Image { name } => write!(f, "image?name={}", value(name)),
             Self::LedgerQuarantine { ledger, part } => write!(f, "quarantine?ledger={}&part={part}", value(ledger)),
             Self::Nodes { part } => write!(f, "nodes?part={part}"),
             Self::Ledgers { part } => write!(f, "ledgers?part={part}"),
@@ -128,6 +164,9 @@ mod tests {
             Route::Overview { part: 3 },
             Route::Stream { daemon: 7, name: name() },
             Route::Quarantine { daemon: 7, name: name(), part: 2 },
+            Route::BadPictures { daemon: 7, name: name(), part: 2 },
+            Route::Batch { daemon: 7, name: name() },
+            Route::Image { name: name() },
             Route::LedgerQuarantine { ledger: name(), part: 1 },
             Route::Nodes { part: 1 },
             Route::Ledgers { part: PARTS },
@@ -157,6 +196,9 @@ mod tests {
             "/stream?daemon=1",
             "/stream?daemon=1&name=%ff",
             "/style.css/",
+            "/batch?daemon=1",
+            "/image",
+            "/bad-pictures?daemon=1&name=a&part=0",
         ] {
             assert_eq!(Route::of(target), None, "{target}");
         }

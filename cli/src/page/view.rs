@@ -3,6 +3,7 @@
 mod bad;
 mod cluster;
 mod overview;
+mod pictures;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -19,9 +20,10 @@ use crate::status::Told;
 use crate::verdict::{Limit, Verdict, earlier};
 
 pub(super) use bad::bad;
+pub(super) use pictures::{bad_pictures, batch, link_to_pictures};
 pub(super) use stream::Stream;
 
-/// How often pages are renewed, in seconds. Lists of bad records are long to ask for.
+/// How often pages are renewed, in seconds. Lists of bad records are long to ask for, and pictures to draw.
 const RENEWED_AFTER: u32 = 3;
 const LIST_RENEWED_AFTER: u32 = 30;
 /// Older numbers than this are said to be old.
@@ -64,7 +66,7 @@ pub(super) fn dressed(mut document: Document, route: &Route, reading: &PageReadi
     }
     let is_old = reading.age() >= OLD || reading.failing.is_some();
     document.age = if is_old { format!("{} ago.", span(reading.age())) } else { "Just now.".to_owned() };
-    document.renewed_after = if route.is_list_of_bad() { LIST_RENEWED_AFTER } else { RENEWED_AFTER };
+    document.renewed_after = if route.is_long() { LIST_RENEWED_AFTER } else { RENEWED_AFTER };
     document
 }
 

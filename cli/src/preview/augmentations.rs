@@ -47,7 +47,7 @@ pub(super) fn run(args: &PreviewArgs) -> Result<(), Failure> {
         let made = replay.turn(epoch, Turn::new(record, 0)).map_err(failed)?;
         cells.extend(made.iter().map(|view| {
             let title = if views == 1 { format!("epoch {epoch}") } else { format!("epoch {epoch}, {}", view.name) };
-            GridCell { picture: picture(view), title, steps: caption::steps(&view.plan) }
+            GridCell { picture: replayed(view), title, steps: caption::steps(&view.plan) }
         }));
     }
     // With views, an epoch is a row.
@@ -71,7 +71,7 @@ fn transforms(args: &PreviewArgs) -> Map<String, Value> {
 }
 
 /// A view in the colours that it has before it is normalised.
-fn picture(view: &ReplayedView) -> RgbImage {
+pub(crate) fn replayed(view: &ReplayedView) -> RgbImage {
     let (height, width, channels) = view.recipe.shape();
     let output = view.recipe.output();
     let dtype = match output.dtype {

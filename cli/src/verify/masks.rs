@@ -1,11 +1,12 @@
 //! Decodes the masks of records: to see whether they can be, and to draw them.
 
 use forebay_columns::ElementType;
-use forebay_pixels::{Annotated, Limits, MaskDecoder, MaskDepth, MaskFault, MaskOrder, Origin};
+use forebay_pixels::{Limits, MaskDecoder, MaskFault, Origin};
 use forebay_sources::{MaskColumn, RecordParts};
 
 use super::checked::Trouble;
-use super::shown::{DRAW, Shown};
+use super::shown::Shown;
+use crate::drawing::mask_depth;
 
 /// Decodes one mask after the other.
 #[derive(Debug, Default)]
@@ -25,17 +26,10 @@ impl MaskReader {
         shown: &Shown,
         limits: &Limits,
     ) -> Result<Vec<u8>, MaskFault> {
-        let depth = depth(element);
+        let depth = mask_depth(element);
         let (height, width, _) = shown.recipe.shape();
         let mut numbers = vec![0; height as usize * width as usize * depth.size()];
-        let order = MaskOrder {
-            origin: &shown.origin,
-            recipe: &shown.recipe,
-            draw: DRAW,
-            annotated: Annotated::AsSeen,
-            fill: 0,
-        };
-        self.decoder.decode(png, depth, &order, limits, &mut numbers)?;
+        self.decoder.decode(png, depth, &shown.mask_order(), limits, &mut numbers)?;
         Ok(numbers)
     }
 
@@ -61,14 +55,5 @@ impl MaskReader {
             found.map_err(|fault| Trouble::Mask { column: column.name.as_str().into(), fault: fault.into() })?;
         }
         Ok(())
-    }
-}
-
-/// The depth of a column of masks.
-fn depth(element: ElementType) -> MaskDepth {
-    match element {
-        ElementType::U16 => MaskDepth::U16,
-        ElementType::I32 => MaskDepth::I32,
-        _ => MaskDepth::U8,
     }
 }

@@ -1,7 +1,7 @@
 //! A picture as it is shown: whole, and perhaps smaller. What belongs to it is shown at the same places.
 
 use forebay_pipeline::PictureMaps;
-use forebay_pixels::{Annotated, Draw, KeptPicture, Origin, Output, Plan, Recipe, Resize, Size, Transform};
+use forebay_pixels::{Annotated, Draw, KeptPicture, MaskOrder, Origin, Output, Plan, Recipe, Resize, Size, Transform};
 
 /// What a picture is shown as.
 pub(super) struct Shown {
@@ -20,6 +20,12 @@ impl Shown {
     /// A picture with its own size.
     pub(super) fn new(picture: &KeptPicture) -> Option<Self> {
         Self::of_size(picture.origin, picture.width, picture.height)
+    }
+
+    /// How its masks are decoded.
+    pub(super) fn mask_order(&self) -> MaskOrder<'_> {
+        let Self { origin, recipe, .. } = self;
+        MaskOrder { origin, recipe, draw: DRAW, annotated: Annotated::AsSeen, fill: 0 }
     }
 
     /// A picture that is shown with this size. Nothing if no recipe has such a result.

@@ -25,6 +25,7 @@ mod many;
 mod memory;
 mod openings;
 mod page;
+mod page_pictures;
 mod part;
 mod permission;
 mod placement;

@@ -5,8 +5,8 @@ use std::{fs, io};
 
 use forebay_proto::v1::control_server::{Control, ControlServer};
 use forebay_proto::v1::{
-    QuarantineRequest, QuarantinedRecord, ReloadReply, ReloadRequest, RenewRunReply, RenewRunRequest, StatusReply,
-    StatusRequest, StreamAudit, StreamAuditRequest, StreamQuarantine, StreamStatus,
+    DrawingReply, DrawingRequest, QuarantineRequest, QuarantinedRecord, ReloadReply, ReloadRequest, RenewRunReply,
+    RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest, StreamQuarantine, StreamStatus,
 };
 use futures_util::stream::{Empty, Iter, iter, unfold};
 use tokio::net::UnixListener;
@@ -57,6 +57,10 @@ impl Control for Crowded {
     }
 
     async fn list_audits(&self, _: Request<StreamAuditRequest>) -> Result<Response<Self::ListAuditsStream>, Status> {
+        Err(Status::unimplemented("it only tells its status and its bad records"))
+    }
+
+    async fn drawing(&self, _: Request<DrawingRequest>) -> Result<Response<DrawingReply>, Status> {
         Err(Status::unimplemented("it only tells its status and its bad records"))
     }
 

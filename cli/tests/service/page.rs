@@ -31,13 +31,18 @@ pub(crate) struct Answer {
 
 impl Page {
     /// Of the daemon of this test.
-    fn of(home: &Home) -> Self {
+    pub(crate) fn of(home: &Home) -> Self {
         Self::with(&["--socket-dir", home.path("sockets").to_str().unwrap()])
     }
 
     /// With these arguments, at a port that the system chooses.
     pub(crate) fn with(args: &[&str]) -> Self {
-        let (child, line) = started(&[&["--listen", "127.0.0.1:0"], args].concat());
+        Self::started(&mut Command::new(env!("CARGO_BIN_EXE_forebay")), args)
+    }
+
+    /// The same, by a command that has no arguments yet.
+    pub(crate) fn started(command: &mut Command, args: &[&str]) -> Self {
+        let (child, line) = started_by(command, &[&["--listen", "127.0.0.1:0"], args].concat());
         let url = line.strip_prefix("The page is at http://").expect("a URL");
         let (address, base) = url.split_at(url.find('/').unwrap());
         Self { child, address: address.to_owned(), base: base.trim_end().to_owned() }
@@ -61,6 +66,20 @@ impl Page {
         answer(stream)
     }
 
+    /// An image that must be there, with its type.
+    #[track_caller]
+    pub(crate) fn image(&self, path: &str) -> (String, Vec<u8>) {
+        let mut stream = self.connect();
+        write!(stream, "GET {}{path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.base, self.address).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+        let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
+        assert!(head.starts_with("http/1.1 200") && head.contains("x-content-type-options: nosniff"), "{head}");
+        let kind = head.lines().find_map(|line| line.strip_prefix("content-type: ")).unwrap().to_owned();
+        (kind, bytes.split_off(end + 4))
+    }
+
     fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -78,7 +97,10 @@ impl Drop for Page {
 
 /// The process, and the line that it printed.
 fn started(args: &[&str]) -> (Child, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
+    started_by(&mut Command::new(env!("CARGO_BIN_EXE_forebay")), args)
+}
+
+fn started_by(command: &mut Command, args: &[&str]) -> (Child, String) {
     command.arg("page").args(args).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
@@ -102,7 +124,7 @@ fn links(html: &str) -> Vec<String> {
 
 /// The link whose target begins so.
 #[track_caller]
-fn link(html: &str, begin: &str) -> String {
+pub(crate) fn link(html: &str, begin: &str) -> String {
     links(html).into_iter().find(|link| link.starts_with(begin)).unwrap_or_else(|| panic!("no link to {begin}: {html}"))
 }
 

@@ -18,7 +18,7 @@ use crate::trainer::{Event, Trainer, records};
 
 const EPOCH: &str = "epochs = 1\nshuffle = true";
 /// Pictures of these widths end the process that decodes them: by a fault, not at all, and by SIGKILL while there is a file.
-const FAULT: u32 = 7919;
+pub(crate) const FAULT: u32 = 7919;
 const SILENCE: u32 = 8219;
 const KILLED: u32 = 8519;
 /// It takes all memory that its process is given. In a daemon, whose memory has no limit, it ends by SIGKILL.
@@ -29,7 +29,7 @@ fn replace(home: &Home, number: u64, width: u32) {
     RgbImage::new(width, 1).save_with_format(home.picture(number), ImageFormat::Png).unwrap();
 }
 
-fn library(home: &Home) -> PathBuf {
+pub(crate) fn library(home: &Home) -> PathBuf {
     let [source, library] = ["poison.c", "poison.so"].map(|name| home.path(name));
     fs::write(&source, include_str!("poison.c")).unwrap();
     let compiled = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).output().unwrap();

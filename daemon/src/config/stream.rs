@@ -93,6 +93,14 @@ impl StreamSection {
         Self::from_object(&written, ring, Writer::Loader)
     }
 
+    /// The settings of a stream that is open, by its [`document`](Self::document). They were checked when it was opened.
+    pub(crate) fn of_open_stream(document: &str) -> Option<Self> {
+        let Ok(Value::Object(written)) = serde_json::from_str(document) else { return None };
+        let mut mistakes = Vec::new();
+        // A Loader may give all keys that a configuration may.
+        Self::read(&mut Table::new(&written, &mut mistakes), &Ring::default(), Writer::Loader)
+    }
+
     /// Its keys as they were written, in JSON.
     pub(crate) fn document(&self) -> String {
         Value::Object(self.written.clone()).to_string()

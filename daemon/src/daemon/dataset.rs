@@ -7,7 +7,7 @@ use forebay_pipeline::{threads, unnamed};
 use forebay_sources::{DiskCache, IndexChoice, Options, Source, SourceError};
 
 use super::OpenError;
-use crate::config::{Config, Environment, SourceRights, StreamSection};
+use crate::config::{Config, Environment, SourceRights, Sources, StreamSection};
 
 /// What the daemon says about each dataset that it opens.
 #[derive(Debug)]
@@ -59,7 +59,24 @@ pub fn open_dataset(
     environment: &Environment,
 ) -> Result<Box<dyn Source>, OpenError> {
     let cache = config.sources.disk_cache(environment)?;
-    let terms = DatasetTerms { byte_limit: config.decode.limits.bytes, rights: config.sources.rights(), cache };
+    open_with(section, DatasetTerms { byte_limit: config.decode.limits.bytes, rights: config.sources.rights(), cache })
+}
+
+/// Opens the dataset of a stream that a daemon has open, with these rights. Nothing is kept on a disk but by the environment.
+///
+/// # Errors
+/// There is no such dataset, or it cannot be read.
+pub(crate) fn open_section(
+    section: &StreamSection,
+    byte_limit: u64,
+    rights: SourceRights,
+    environment: &Environment,
+) -> Result<Box<dyn Source>, OpenError> {
+    let cache = Sources::default().disk_cache(environment)?;
+    open_with(section, DatasetTerms { byte_limit, rights, cache })
+}
+
+fn open_with(section: &StreamSection, terms: DatasetTerms) -> Result<Box<dyn Source>, OpenError> {
     let names = section.dataset.source.clone().unwrap_or_default();
     let only = section.settings.dataset_columns();
     let only = only.as_deref();

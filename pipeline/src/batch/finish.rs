@@ -11,6 +11,7 @@ use crate::batch_metadata::{MixedLabels, SettledBatch};
 use crate::decode::mixing::Mixer;
 use crate::decode::steps::batch_call::{BatchCall, BatchCalls};
 use crate::decode::suspect_order::SuspectOrder;
+use crate::latest_batch::LatestBatch;
 use crate::meter::Meter;
 use crate::publish;
 use crate::record::LeasePart;
@@ -31,6 +32,8 @@ pub(crate) struct Finish {
     withdrawn: Vec<SettledBatch>,
     /// Writes the columns that come from the dataset.
     targets: TargetWriter,
+    /// Where the batch that was made last is noted.
+    latest: Arc<LatestBatch>,
     /// Counts batches, and how long the stage waited for slots (writer) and for records (reader).
     pub meter: Arc<Meter>,
     sender: channel::Sender<WorkedBatch>,
@@ -42,8 +45,14 @@ impl Finish {
     pub(crate) fn new(targets: TargetWriter, meter: Arc<Meter>) -> Self {
         let (sender, receiver) = channel::unbounded();
         let (mixing, calling) = (InOrder::default(), InOrder::default());
-        let withdrawn = Vec::new();
-        Self { mixer: None, calls: None, mixing, calling, withdrawn, targets, meter, sender, receiver }
+        let (withdrawn, latest) = (Vec::new(), Arc::default());
+        Self { mixer: None, calls: None, mixing, calling, withdrawn, targets, latest, meter, sender, receiver }
+    }
+
+    /// The same, with the batch that was made last noted here.
+    #[must_use]
+    pub(crate) fn noted_in(self, latest: Arc<LatestBatch>) -> Self {
+        Self { latest, ..self }
     }
 
     /// The same for a stream that mixes its pictures, if there is what does that.
@@ -142,6 +151,7 @@ impl Finish {
 
     fn publish(&mut self, batch: SettledBatch, outlet: &Outlet) {
         self.meter.item();
+        self.latest.note(&batch.metadata);
         for bad in &batch.metadata.bad {
             outlet.tell_ring_of(bad);
         }

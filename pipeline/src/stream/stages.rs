@@ -31,6 +31,7 @@ use crate::decode::steps::batch_call::BatchCalls;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, Pool};
 use crate::follow::FollowSettings;
+use crate::latest_batch::{LatestBatch, LatestTurns};
 use crate::lease::{self, LeaseSettings};
 use crate::meter::Meter;
 use crate::mosaic::MosaicReads;
@@ -75,6 +76,7 @@ struct StageMeters {
     batch: Arc<Meter>,
     /// Pictures of this stream that went to the pool.
     decoded: Arc<AtomicU64>,
+    latest: Arc<LatestBatch>,
 }
 
 /// The stages if they run, and what outlives them.
@@ -113,7 +115,11 @@ impl Stages {
             pool,
             steps,
             document,
-            meters: StageMeters { batch: Arc::new(Meter::new("batch")), decoded: Arc::default() },
+            meters: StageMeters {
+                batch: Arc::new(Meter::new("batch")),
+                decoded: Arc::default(),
+                latest: Arc::default(),
+            },
             state: tokio::sync::Mutex::default(),
         }
     }
@@ -171,10 +177,15 @@ impl Stages {
         }
     }
 
+    /// The settings as they were written, in JSON, and the records of the batch that was made last.
+    pub(super) fn drawing(&self) -> (&str, LatestTurns) {
+        (&self.document, self.meters.latest.turns())
+    }
+
     /// The meters of the stages that run whether or not the prefetch does, with the items of this stream. All streams
     /// share the decode threads, so their waits are those for all streams.
     pub(super) fn meters(&self) -> [(&Meter, u64); 2] {
-        let StageMeters { batch, decoded } = &self.meters;
+        let StageMeters { batch, decoded, .. } = &self.meters;
         [(self.pool.meter(), decoded.load(Ordering::Relaxed)), (batch, batch.waits().items)]
     }
 
@@ -318,7 +329,8 @@ impl Stages {
                 Arc::clone(&self.meters.batch),
             )
             .with_mixer(mixer)
-            .with_calls(calls, order),
+            .with_calls(calls, order)
+            .noted_in(Arc::clone(&self.meters.latest)),
             progress: ledger.updates().progress(),
             outlet: Outlet::new(self.identity.to_string(), output, delivery.outcomes(), step)
                 .with_bad_place(rules.bad_place()),

@@ -4494,6 +4494,42 @@ pub struct StreamAudit {
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DrawingRequest {
+    /// As StreamStatus has it, with its shard.
+    #[prost(string, tag = "1")]
+    pub stream: ::prost::alloc::string::String,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DrawingReply {
+    /// The keys of the stream as they were written: a JSON object.
+    #[prost(string, tag = "1")]
+    pub settings: ::prost::alloc::string::String,
+    /// Limits of decoding.
+    #[prost(uint64, tag = "2")]
+    pub pixels: u64,
+    #[prost(uint64, tag = "3")]
+    pub bytes: u64,
+    #[prost(uint32, tag = "4")]
+    pub scans: u32,
+    /// The epoch of the batch that was made last.
+    #[prost(uint64, tag = "5")]
+    pub epoch: u64,
+    /// Its first records. None if no batch was made yet.
+    #[prost(message, repeated, tag = "6")]
+    pub turns: ::prost::alloc::vec::Vec<DrawnTurn>,
+}
+/// One of the times that an epoch has a record.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DrawnTurn {
+    #[prost(uint64, tag = "1")]
+    pub record: u64,
+    #[prost(uint32, tag = "2")]
+    pub repeat: u32,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RenewRunRequest {
     #[prost(string, tag = "1")]
     pub stream: ::prost::alloc::string::String,
@@ -4683,6 +4719,28 @@ pub mod control_client {
                 .insert(GrpcMethod::new("forebay.v1.Control", "ListAudits"));
             self.inner.server_streaming(req, path, codec).await
         }
+        /// What pictures of a stream are drawn from without its daemon. Answers the daemon's own user and root alone.
+        pub async fn drawing(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DrawingRequest>,
+        ) -> std::result::Result<tonic::Response<super::DrawingReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Control/Drawing",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("forebay.v1.Control", "Drawing"));
+            self.inner.unary(req, path, codec).await
+        }
         pub async fn renew_run(
             &mut self,
             request: impl tonic::IntoRequest<super::RenewRunRequest>,
@@ -4769,6 +4827,11 @@ pub mod control_server {
             &self,
             request: tonic::Request<super::StreamAuditRequest>,
         ) -> std::result::Result<tonic::Response<Self::ListAuditsStream>, tonic::Status>;
+        /// What pictures of a stream are drawn from without its daemon. Answers the daemon's own user and root alone.
+        async fn drawing(
+            &self,
+            request: tonic::Request<super::DrawingRequest>,
+        ) -> std::result::Result<tonic::Response<super::DrawingReply>, tonic::Status>;
         async fn renew_run(
             &self,
             request: tonic::Request<super::RenewRunRequest>,
@@ -4985,6 +5048,49 @@ pub mod control_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Control/Drawing" => {
+                    #[allow(non_camel_case_types)]
+                    struct DrawingSvc<T: Control>(pub Arc<T>);
+                    impl<T: Control> tonic::server::UnaryService<super::DrawingRequest>
+                    for DrawingSvc<T> {
+                        type Response = super::DrawingReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DrawingRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Control>::drawing(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DrawingSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

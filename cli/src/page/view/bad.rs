@@ -29,33 +29,42 @@ pub(in crate::page) fn bad(route: &Route, bad: &BadRows) -> Document {
             TableCell::number(&row.epoch),
         ]);
     }
-    let times = counted(bad.quarantined, "time");
-    let note = match bad.quarantined {
-        0 => "No record was bad.".to_owned(),
-        _ => format!("A record was put in quarantine {times}, once for each epoch that met it."),
-    };
-    let mut parts = vec![DocumentPart::Note(note)];
+    let mut parts = vec![DocumentPart::Note(note(bad))];
     if !bad.rows.is_empty() {
         parts.push(DocumentPart::Table(table));
     } else if bad.quarantined > 0 {
         let listed = "There is no such part: the ledger lists only the first ones.";
         parts.push(DocumentPart::Note(listed.to_owned()));
     }
-    let mut links = Vec::new();
-    if part > 1 {
-        links.push(DocumentLink::to(&route.with_part(1), "first rows"));
-        links.push(DocumentLink::to(&route.with_part(part - 1), "rows before these"));
-    }
-    if bad.more {
-        links.push(DocumentLink::to(&route.with_part(part + 1), "next rows"));
-    }
-    if !links.is_empty() {
-        parts.push(DocumentPart::Links(links));
-    }
+    parts.extend(neighbours(route, part, bad.more));
     Document {
         title: format!("Bad records of {of}"),
         links: back,
         sections: vec![DocumentSection { title: "Quarantine".to_owned(), parts }],
         ..Document::default()
     }
+}
+
+/// How many there are.
+pub(super) fn note(bad: &BadRows) -> String {
+    match bad.quarantined {
+        0 => "No record was bad.".to_owned(),
+        count => {
+            let times = counted(count, "time");
+            format!("A record was put in quarantine {times}, once for each epoch that met it.")
+        }
+    }
+}
+
+/// Links to the parts of a list before and behind the one that is shown.
+pub(super) fn neighbours(route: &Route, part: usize, more: bool) -> Option<DocumentPart> {
+    let mut links = Vec::new();
+    if part > 1 {
+        links.push(DocumentLink::to(&route.with_part(1), "first rows"));
+        links.push(DocumentLink::to(&route.with_part(part - 1), "rows before these"));
+    }
+    if more {
+        links.push(DocumentLink::to(&route.with_part(part + 1), "next rows"));
+    }
+    (!links.is_empty()).then_some(DocumentPart::Links(links))
 }

@@ -5,8 +5,12 @@ use forebay_proto::v1::{
     QuarantinedRecord, SeekStatus, SourceRequests, StageStatus, StatusReply, StreamStatus, SwitchedOff, WorkerStatus,
 };
 
+use std::sync::Arc;
+
 use super::*;
+use crate::draw_pictures::DrawnPicture;
 use crate::page::history::{RatePoint, STEP};
+use crate::page::pictures::ShownPicture;
 use crate::page::reader::BadRows;
 
 /// What a dataset may call its files.
@@ -51,7 +55,7 @@ fn parsed(html: &str) -> Vec<String> {
 /// Attributes are known ones, and none loads or runs anything but our own files.
 fn checked(element: &str, attributes: &str) {
     assert!(
-        !matches!(element, "iframe" | "object" | "embed" | "form" | "base" | "img" | "style"),
+        !matches!(element, "iframe" | "object" | "embed" | "form" | "base" | "style"),
         "the page has no <{element}>"
     );
     let mut rest = attributes.trim();
@@ -75,6 +79,7 @@ fn checked(element: &str, attributes: &str) {
         };
         if matches!(name, "href" | "src") {
             assert!(!value.contains(':') || value == "data:,", "{element} leads to {value}");
+            assert!(element != "img" || value.starts_with("image?name="), "{element} shows {value}");
         }
         rest = behind.trim_start();
     }
@@ -315,6 +320,46 @@ fn rows_of_bad_records_lead_to_the_next_ones() {
     let behind = BadRows { quarantined: 100_000, ..Default::default() };
     let behind = parsed(&finished(bad(&route, &behind), &route));
     assert!(behind.iter().any(|text| text.starts_with("There is no such part")), "{behind:?}");
+}
+
+#[test]
+fn pictures_have_words_and_what_cannot_be_drawn_has_its_reason() {
+    let drawn = |image: &str, why: &str| {
+        let label = HOSTILE.to_owned();
+        let (image, why) = (image.to_owned(), why.to_owned());
+        ShownPicture::from(DrawnPicture { image, width: 160, height: 90, label, why, ..DrawnPicture::default() })
+    };
+    let sheet = || -> Arc<[ShownPicture]> { [drawn("/9j/4AAQ", ""), drawn("", HOSTILE)].into() };
+    let row = |record| QuarantinedRecord {
+        record,
+        file: format!("{record}-{HOSTILE}.jpg"),
+        reason: "truncated".into(),
+        ..Default::default()
+    };
+    let rows = BadRows { rows: vec![row(7), row(9)], quarantined: 2, more: true, ..Default::default() };
+    let (daemon, name) = (77, HOSTILE.to_owned());
+    let bad = Route::BadPictures { daemon, name: name.clone(), part: 2 };
+    let latest = Route::Batch { daemon, name };
+    let pages = [
+        finished(bad_pictures(&bad, &rows, Ok(sheet())), &bad),
+        finished(batch(&latest, 3, &[(7, 0), (9, 2)], Ok(sheet())), &latest),
+    ];
+    for page in &pages {
+        let seen = parsed(page);
+        let images: Vec<_> = seen.iter().filter(|text| text.starts_with("<img")).collect();
+        assert_eq!(images.len(), 1, "{seen:?}");
+        assert!(images[0].contains(" alt=\"") && images[0].contains("width=\"160\" height=\"90\""), "{images:?}");
+        assert!(!page.contains("<script>") && seen.iter().any(|text| text == "<p class=none>"), "{page}");
+        assert!(seen.iter().any(|text| text.starts_with("Record 7")), "{seen:?}");
+    }
+    assert!(pages[0].contains("truncated") && pages[0].contains("part=3"), "{}", pages[0]);
+    assert!(pages[1].contains("not taken from the ring") && pages[1].contains("Record 9, repeat 2"), "{}", pages[1]);
+    let refused = || Err(crate::failure::Failure::Failed("The dataset cannot be opened here.".to_owned()));
+    let without = finished(bad_pictures(&bad, &rows, refused()), &bad);
+    assert!(without.contains("No pictures: The dataset cannot be opened here."), "{without}");
+    assert!(without.contains("truncated") && !without.contains("<img"), "{without}");
+    let none = finished(batch(&latest, 0, &[], Ok([].into())), &latest);
+    assert!(none.contains("No batch was made yet"), "{none}");
 }
 
 #[test]
