@@ -18,6 +18,7 @@ use forebay_pipeline::threads;
 use crate::daemon::duration;
 use crate::failure::Failure;
 use crate::json;
+use crate::selection::SelectionArgs;
 use figures::Figures;
 use folder::Folder;
 use measurement::{Length, Measurement, Unmeasured, measure};
@@ -60,6 +61,8 @@ pub(crate) struct BenchArgs {
     /// Left out: 0.08,1.
     #[arg(long, value_name = "MIN,MAX", conflicts_with_all = ["evaluation", "config"], value_parser = scale)]
     scale: Option<[f64; 2]>,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// Leave out the first COUNT epochs, or the first second if that is longer. With 1, caches and seek points are complete
     /// when the measurement begins.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
@@ -83,6 +86,9 @@ pub(crate) struct BenchArgs {
 const ENDING: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
+    if args.path.is_none() {
+        args.selection.refuse("need a path: a stream has its own selection")?;
+    }
     let workload = Workload::of(args)?;
     let mut environment = Environment::of_process();
     environment.local_world_size = None;

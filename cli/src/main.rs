@@ -37,6 +37,7 @@ mod remote;
 mod replay;
 mod run;
 mod sample;
+mod selection;
 mod serve;
 mod span;
 mod status;

@@ -18,6 +18,7 @@ use crate::disk_cache::disk_cache;
 use crate::failure::Failure;
 use crate::json;
 use crate::pair::pair;
+use crate::selection::SelectionArgs;
 use crate::verify::labels;
 use choice::BatchChoice;
 use report::PlannedEpoch;
@@ -70,6 +71,8 @@ pub(crate) struct PlanArgs {
     /// The index of the dataset. Left out: that in the folder of indexes.
     #[arg(long, value_name = "FILE", conflicts_with = "more")]
     index: Option<PathBuf>,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// How labels are read: auto, text or none, as for the index.
     #[arg(long, default_value = "auto", value_parser = labels)]
     labels: Labels,
@@ -106,7 +109,11 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     compare_sizes(&*source, &sizes).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let mut without = 0;
-    for record in 0..source.len() {
+    let selected: Box<dyn Iterator<Item = u64> + '_> = match source.selection() {
+        Some(selection) => Box::new(selection.iter()),
+        None => Box::new(0..source.len()),
+    };
+    for record in selected {
         match sizes.get(record) {
             Some(size) => *counts.entry((size.height, size.width)).or_default() += 1,
             None => without += 1,
@@ -148,6 +155,8 @@ fn open(args: &PlanArgs) -> Result<Box<dyn Source>, Failure> {
         own: args.option.iter().cloned().collect::<OwnOptions>(),
         cache: disk_cache(&environment)?,
         index,
+        select: args.selection.select.clone(),
+        condition: args.selection.condition.clone(),
         ..Options::default()
     };
     let datasets: Vec<String> = [&args.source].into_iter().chain(&args.more).cloned().collect();

@@ -19,6 +19,7 @@ use crate::daemon::{Daemon, NAMES};
 use crate::failure::Failure;
 use crate::pair::pair;
 use crate::picture::PngFile;
+use crate::selection::SelectionArgs;
 use crate::{contact, progress};
 pub(crate) use augmentations::replayed;
 
@@ -50,6 +51,8 @@ pub(crate) struct PreviewArgs {
     /// stream. May be repeated.
     #[arg(long = "mask", value_name = "NAME=FOLDER", value_parser = pair, requires = "path")]
     masks: Vec<(String, String)>,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// With a path: show what training sees, shuffled, with random crops and flips.
     #[arg(long)]
     shuffle: bool,
@@ -72,6 +75,9 @@ pub(crate) struct PreviewArgs {
 
 pub(crate) fn run(args: &PreviewArgs) -> Result<(), Failure> {
     args.output.check_folder()?;
+    if args.path.is_none() {
+        args.selection.refuse("need a path: a stream has its own selection")?;
+    }
     if args.record.is_some() || args.recipe.is_some() || !args.settings.is_empty() {
         return augmentations::run(args);
     }
@@ -137,6 +143,7 @@ fn target(args: &PreviewArgs) -> Result<Target, Failure> {
     let mut settings = serde_json::json!({
         "source": path, "batch_size": args.count, "size": args.size, "shuffle": args.shuffle, "on_error": "skip",
     });
+    args.selection.add_to(settings.as_object_mut().expect("it is written above"));
     for (key, pairs) in [("columns", &args.parts), ("masks", &args.masks)] {
         if !pairs.is_empty() {
             let pairs = pairs.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use std::{process, thread};
 
 use forebay_ledger_client::{Address, CallError, CertificateFiles, Handle, Pauses, Remote, Request};
+use forebay_plan::dataset_records;
 use forebay_proto::v1::{
     AuditReply, AuditRequest, LedgerStatus, ListLedgersRequest, ListQuarantineRequest, LocateReply, LocateRequest,
     QuarantinedRecord, StreamQuarantine,
@@ -116,7 +117,7 @@ impl Coordinator {
     /// The places of a record, of those ledgers that have it. Datasets of other streams may have no such record.
     pub(crate) fn locate(&self, ledgers: &[LedgerStatus], record: u64) -> Result<Vec<(String, LocateReply)>, Failure> {
         let mut found = Vec::new();
-        let has = |ledger: &&LedgerStatus| ledger.spec.as_ref().is_some_and(|spec| record < spec.records);
+        let has = |ledger: &&LedgerStatus| ledger.spec.as_ref().is_some_and(|spec| record < dataset_records(spec));
         for LedgerStatus { name, .. } in ledgers.iter().filter(has) {
             let reply = self.ask(LocateRequest { ledger: name.clone(), record })?;
             if !reply.places.is_empty() {

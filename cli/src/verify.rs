@@ -25,12 +25,13 @@ use forebay_daemon::config::Environment;
 use forebay_formats::open_all;
 use forebay_pipeline::{ByteSize, cores};
 use forebay_pixels::Limits;
-use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
+use forebay_sources::{ColumnMap, Labels, Options, OwnOptions, Selection};
 
 use crate::disk_cache::disk_cache;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
 use crate::pair::pair;
+use crate::selection::SelectionArgs;
 use crate::{json, progress};
 use findings::Findings;
 pub(crate) use histogram::Spread;
@@ -62,6 +63,8 @@ pub(crate) struct VerifyArgs {
     /// An option of the source, such as root=/data for a CSV. May be repeated.
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     option: Vec<(String, String)>,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// Number of threads that read and decode. Left out: one per usable core.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -93,11 +96,14 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         byte_limit: limits.bytes,
         own: args.option.iter().cloned().collect::<OwnOptions>(),
         cache: disk_cache(&Environment::of_process())?,
+        select: args.selection.select.clone(),
+        condition: args.selection.condition.clone(),
         ..Options::default()
     };
     let datasets: Vec<String> = [&args.source].into_iter().chain(&args.more).cloned().collect();
     let source = open_all(&datasets, &options).map_err(|error| Failure::Usage(error.to_string()))?;
-    let bar = progress::bar(source.len(), "{wide_bar} {human_pos} of {human_len} records, {eta} left");
+    let records = source.selection().map_or_else(|| source.len(), Selection::count);
+    let bar = progress::bar(records, "{wide_bar} {human_pos} of {human_len} records, {eta} left");
     let threads = args.threads.map_or_else(cores::usable, usize::from);
     let checked = Scan { source: &*source, limits, threads, bar: &bar }.run();
     bar.finish_and_clear();

@@ -21,6 +21,7 @@ use crate::containers;
 use crate::faults::Faults;
 use crate::grain_cache::Grain;
 use crate::masks::{MASK_HEAD, MaskElements};
+use crate::named_column::{column_of, too_long};
 use crate::opened::DatasetResult;
 use crate::packed::open_files::{OpenFile, OpenFiles};
 use crate::packed::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Span, Spans};
@@ -29,9 +30,8 @@ use crate::ranges::FileRanges;
 use crate::scheme::{Indexing, Scheme};
 use crate::tables::{TableChoice, TableValues, bad_row, outage};
 use batch::{PictureCell, RowBatch};
-use codec::BufferCodec;
 use compressed::StoredBatch;
-use messages::Messages;
+use messages::{DAMAGED, Messages};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "arrow",
@@ -126,6 +126,38 @@ fn open(name: &Address, options: &Options) -> DatasetResult {
     Ok(Packed::new(name, parts, options)?.into())
 }
 
+/// Calls `each` with the values of a column: that of this name, or the only one. It has at most `most` values. The inner error is
+/// about what they say.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn visit_column(
+    table: &Address,
+    column: Option<&str>,
+    most: u64,
+    each: &mut dyn FnMut(&ArrayRef) -> Result<(), String>,
+) -> Result<Result<(), String>, SourceError> {
+    let container = ContainerFile::look(table)?;
+    let file = OpenFiles::new(1).get(0, &container).map_err(|error| outage(container.path(), error))?;
+    let ranges = FileRanges::new(file, container.stamp.len);
+    let (mut messages, schema) = Messages::new(container.path(), &ranges)?;
+    let name = match column_of(&schema, column) {
+        Ok(name) => [name],
+        Err(problem) => return Ok(Err(problem)),
+    };
+    while let Some(body) = messages.next_batch()? {
+        let rows = RowBatch::new(&messages, &body, &ranges, &schema.fields)?;
+        if rows.rows as u64 > most {
+            return Ok(Err(too_long(most)));
+        }
+        let array = rows.values(&name).ok_or_else(|| messages.bad(body.offset, DAMAGED))?;
+        if let Err(problem) = each(&array) {
+            return Ok(Err(problem));
+        }
+    }
+    Ok(Ok(()))
+}
+
 impl FoundPictures {
     /// Nothing yet.
     fn new(options: &Options) -> Self {
@@ -169,22 +201,13 @@ impl FoundPictures {
         let choice = Arc::new(choice);
         let start = self.spans.len() as u64;
         while let Some(body) = messages.next_batch()? {
-            let message = messages.message(&body)?;
             let bad = |problem: &str| messages.bad(body.offset, problem);
-            let rows = message.header_as_record_batch();
-            let header = rows.ok_or_else(|| bad("The message before this byte has no rows. Copy the file again."))?;
-            let codec = match header.compression().map(BufferCodec::of) {
-                Some(None) => {
-                    return Err(bad(
-                        "The rows are compressed in a way that is not known here. Write them with lz4 or zstd.",
-                    ));
-                }
-                codec => codec.flatten(),
-            };
-            let rows = usize::try_from(header.length()).ok();
+            let batch = RowBatch::new(&messages, &body, ranges, &schema.fields)?;
             // A row takes at least a byte of the offsets of its picture.
-            let rows = rows.filter(|rows| *rows as u64 <= body.len).ok_or_else(|| bad(DAMAGED))?;
-            let batch = RowBatch { fields: &schema.fields, header, body: &body, ranges, rows, codec };
+            if batch.rows as u64 > body.len {
+                return Err(bad(DAMAGED));
+            }
+            let (rows, codec) = (batch.rows, batch.codec);
             self.pictures(number, &batch, &choice).ok_or_else(|| bad(DAMAGED))?;
             self.masks(path, &batch, &choice).ok_or_else(|| bad(DAMAGED))?;
             let values = self.values.as_mut().expect("they were made above");
@@ -280,10 +303,6 @@ impl FoundPictures {
         Some(())
     }
 }
-
-/// What is wrong with a batch whose numbers cannot be.
-const DAMAGED: &str =
-    "The message before this byte describes rows that are not there, or values that cannot be. Copy the file again.";
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -41,6 +41,7 @@ mod mds;
 #[cfg(test)]
 mod mutations;
 mod mxnet;
+mod named_column;
 mod npy;
 mod numbers;
 mod odps;
@@ -65,6 +66,7 @@ mod scan;
 mod scene;
 mod scheme;
 mod seen;
+mod selected;
 mod sentinels;
 mod several;
 mod stamp;
@@ -133,6 +135,11 @@ const SCHEMES: &[Scheme] = &[
 /// name exists, the name is a path, unless it is a URL of objects, such as `s3://bucket/train`. Options of the scheme may
 /// follow a `?`. They come before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
+    selected::with_selection(open_whole(name, options)?, options)
+}
+
+/// Opens a dataset, all of whose records are read.
+fn open_whole(name: &str, options: &Options) -> Opened {
     let Resolved { scheme, address, options, limit, roles, sizes } = resolve(name, options)?;
     let opened = index::open(Indexed { scheme, address: &address, options: &options });
     let opened = address.settled(opened.map_err(wrong_file::explained))?;
@@ -158,7 +165,7 @@ pub fn open_all(names: &[String], options: &Options) -> Opened {
     match names {
         [] => panic!("a dataset has a name"),
         [name] => open(name, options),
-        names => several::open(names, options, open),
+        names => selected::with_selection(several::open(names, options, open_whole)?, options),
     }
 }
 
@@ -217,7 +224,7 @@ pub fn open_list(list: &[u8], options: &Options) -> Opened {
     let listed = masks::with_masks(listed, &root, files::SCHEME.name, &options)?;
     let listed = roles::with_roles(listed, &roles, &root, files::SCHEME.name, &options)?;
     let listed = given_sizes::with_sizes(listed, sizes.as_ref(), root.path())?;
-    Ok(Limited::of(listed, limit))
+    selected::with_selection(Limited::of(listed, limit), &options)
 }
 
 /// Makes an index of a dataset: an Arrow file from which the dataset is opened without a scan. If an index that fits

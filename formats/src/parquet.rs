@@ -19,16 +19,21 @@ mod rows;
 mod thrift;
 mod values;
 
+use std::path::Path;
+
+use arrow_array::ArrayRef;
+use arrow_schema::Schema;
 use forebay_sources::{Options, SourceError};
 
 use crate::address::Address;
 use crate::containers;
+use crate::named_column::{column_of, too_long};
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFiles;
 use crate::progress::Progress;
 use crate::ranges::FileRanges;
 use crate::scheme::{Indexing, Scheme};
-use crate::tables::outage;
+use crate::tables::{TableChoice, outage};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "parquet",
@@ -78,6 +83,42 @@ fn open(name: &Address, options: &Options) -> Result<rows::Rows, SourceError> {
     let masks = masks::columns(name.path(), &groups, file, targets.schema(), options)?;
     let found = rows::FoundRows { files, opened, groups, labels, classes, targets };
     Ok(rows::Rows::new(name, found, masks, options))
+}
+
+/// Calls `each` with the values of a column: that of this name, or the only one. It has at most `most` values. The inner error is
+/// about what they say.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn visit_column(
+    table: &Address,
+    column: Option<&str>,
+    most: u64,
+    each: &mut dyn FnMut(&ArrayRef) -> Result<(), String>,
+) -> Result<Result<(), String>, SourceError> {
+    let container = ContainerFile::look(table)?;
+    let file = OpenFiles::new(1).get(0, &container).map_err(|error| outage(container.path(), error))?;
+    let mut chosen = Ok(String::new());
+    let choose = |_: &Path, schema: &Schema| {
+        chosen = column_of(schema, column);
+        Ok(TableChoice::of_one(chosen.clone().unwrap_or_default()))
+    };
+    let file = file::TableFile::choosing(0, &container, file, choose)?;
+    let name = match chosen {
+        Ok(name) => name,
+        Err(problem) => return Ok(Err(problem)),
+    };
+    if file.rows() > most {
+        return Ok(Err(too_long(most)));
+    }
+    let mut done = Ok(());
+    file.visit(|batch, _| {
+        if let (Ok(()), Some(array)) = (&done, batch.column_by_name(&name)) {
+            done = each(array);
+        }
+        Ok(())
+    })?;
+    Ok(done)
 }
 
 #[cfg(test)]

@@ -28,9 +28,9 @@ mod workers;
 
 use std::sync::Arc;
 
-use forebay_plan::{MAX_EPOCH, OrderTable, Plan, summary};
+use forebay_plan::{MAX_EPOCH, OrderTable, Plan, SelectionTable, SpecError, summary};
 use forebay_proto::v1::{
-    ClassNumbers, DatasetSummary, DescribeReply, GrainLengths, Progress, StoredHead, StoredWorker,
+    ClassNumbers, DatasetSummary, DescribeReply, GrainLengths, Progress, SelectedRecords, StoredHead, StoredWorker,
 };
 use prost::Message;
 
@@ -41,7 +41,7 @@ use self::leases::Leases;
 use self::lineage::Lineage;
 use self::quarantine::{BAD, ENTRY, Quarantine};
 use self::shares::{SHARES, Shares};
-use self::terms::{CLASSES, GRAINS, SUMMARY, Terms};
+use self::terms::{CLASSES, GRAINS, SELECTED, SUMMARY, Terms};
 use self::version::StoredVersion;
 use self::workers::{WORKER, Workers};
 use crate::change::Change;
@@ -107,9 +107,11 @@ impl Ledger {
         let spec = head.spec.as_ref().ok_or(Damage::NoSpec)?;
         let grains = find(GRAINS).map(|(key, bytes)| decode::<GrainLengths>(key, bytes)).transpose()?;
         let classes = find(CLASSES).map(|(key, bytes)| decode::<ClassNumbers>(key, bytes)).transpose()?;
+        let selected = find(SELECTED).map(|(key, bytes)| decode::<SelectedRecords>(key, bytes)).transpose()?;
         let table = OrderTable::read(spec, grains.as_ref(), classes.as_ref())?;
+        let selection = SelectionTable::of_spec(spec, selected.as_ref()).map_err(SpecError::from)?;
         let mut ledger = Self {
-            terms: Terms::load(Plan::with_table(spec, table)?, &head, times),
+            terms: Terms::load(Plan::with_selection(spec, table, selection)?, &head, times),
             version,
             lineage: Lineage::load(&head),
             leases: Leases::load(&head, now, times),
@@ -118,11 +120,16 @@ impl Ledger {
             quarantine: Quarantine::load(&head),
             shares: Shares::default(),
         };
-        for (key, bytes) in documents.iter().filter(|(key, _)| !matches!(*key, HEAD | GRAINS | CLASSES)) {
+        for (key, bytes) in documents.iter().filter(|(key, _)| !matches!(*key, HEAD | GRAINS | CLASSES | SELECTED)) {
             ledger.load_document(key, bytes, now)?;
         }
         let plan = ledger.plan();
-        for (key, is_planned) in [(GRAINS, plan.grains().is_some()), (CLASSES, plan.classes().is_some())] {
+        let tables = [
+            (GRAINS, plan.grains().is_some()),
+            (CLASSES, plan.classes().is_some()),
+            (SELECTED, plan.selection().is_some()),
+        ];
+        for (key, is_planned) in tables {
             if find(key).is_some() && !is_planned {
                 return Err(Damage::Unknown(key.to_owned()));
             }
@@ -139,7 +146,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Takes in a document that is neither the head nor a table of the order.
+    /// Takes in a document that is neither the head, nor a table of the order, nor the selected records.
     fn load_document(&mut self, key: &str, bytes: &[u8], now: u64) -> Result<(), Damage> {
         if let Some(name) = key.strip_prefix(WORKER) {
             let (name, deadline) = (Arc::from(name), now.saturating_add(self.terms.times().lease_ttl));
@@ -156,7 +163,7 @@ impl Ledger {
             self.quarantine.load_bad(&decode(key, bytes)?).then_some(()).ok_or(Damage::Number)?;
         } else if key == SUMMARY {
             let summary: DatasetSummary = decode(key, bytes)?;
-            if !summary::is_of(&summary, self.plan().spec().records) {
+            if !summary::is_of(&summary, self.plan().dataset_records()) {
                 return Err(Damage::Summary);
             }
             self.terms.load_summary(summary);
@@ -230,7 +237,7 @@ impl Ledger {
 
     /// Takes a summary of its dataset, unless it has one.
     pub fn describe(&mut self, summary: Option<DatasetSummary>) -> Result<DescribeReply, LedgerError> {
-        let summary = summary.filter(|summary| summary::is_of(summary, self.plan().spec().records));
+        let summary = summary.filter(|summary| summary::is_of(summary, self.plan().dataset_records()));
         let summary =
             summary.ok_or_else(|| LedgerError::Invalid("The summary does not belong to this dataset.".to_owned()))?;
         self.terms.describe(summary);

@@ -7,7 +7,7 @@ mod tasks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forebay_plan::{MAX_EPOCH, summary};
+use forebay_plan::{MAX_EPOCH, dataset_records, summary};
 use forebay_proto::LEDGER_VERSION;
 use forebay_proto::page;
 use forebay_proto::v1::{
@@ -269,9 +269,9 @@ impl Ledgers {
         let first = request
             .summary
             .as_ref()
-            .and_then(|asked| summary::first_difference((spec.records, kept), (request.records, asked)));
+            .and_then(|asked| summary::first_difference((dataset_records(spec), kept), (request.records, asked)));
         let first = first.map(|records| forebay_proto::v1::Range { start: records.start, end: records.end });
-        Ok(CompareDatasetReply { differs: true, records: spec.records, bytes: kept.bytes, first })
+        Ok(CompareDatasetReply { differs: true, records: dataset_records(spec), bytes: kept.bytes, first })
     }
 
     /// A page of the ledgers, by name.

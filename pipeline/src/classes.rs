@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use forebay_pixels::{Annotated, Origin, Recipe, RecipeError};
-use forebay_plan::{Bucket, ClassTable, NoStepPlaces, TooManyRecords};
+use forebay_plan::{Bucket, ClassTable, NoStepPlaces, SelectionProblem, TooManyRecords};
 use forebay_proto::v1::{ClassOrder, SourceShare};
 use forebay_ring::PictureSize;
 use forebay_sources::{Member, Sizes, Source};
 use thiserror::Error;
 
 use crate::reason::Reason;
+use crate::selected;
 use crate::settings::{BucketSettings, OnError, StreamSettings};
 use crate::size_check::{WrongSizes, compare_sizes};
 
@@ -72,6 +73,9 @@ pub enum BucketError {
     /// More than a plan has.
     #[error(transparent)]
     Records(#[from] TooManyRecords),
+    /// Nothing of a source is selected.
+    #[error(transparent)]
+    Selection(#[from] SelectionProblem),
     /// A step has no room.
     #[error(transparent)]
     Steps(#[from] NoStepPlaces),
@@ -111,15 +115,13 @@ impl StreamClasses {
         let count = u16::try_from(found.buckets.len()).ok().filter(|count| *count < ClassTable::NONE);
         let count = count.ok_or(BucketError::Many { buckets: found.buckets.len() })?;
         let repeats = settings.repeats.get();
-        let single = [Member { name: String::new(), records: source.len() }];
-        let members = match source.members() {
-            [] if repeats == 1 => &[][..],
-            [] => &single,
-            members => members,
-        };
+        let members = selected::members(source, repeats > 1);
+        if let Some(empty) = members.iter().find(|member| member.records == 0) {
+            return Err(SelectionProblem::Nothing(empty.name.clone()).into());
+        }
         let turns = u16::try_from(repeats).unwrap_or(u16::MAX);
         let parts: Vec<(u64, u16)> = members.iter().map(|member| (member.records, turns)).collect();
-        let shares = found.shares(members, repeats);
+        let shares = found.shares(&members, repeats);
         let places = |bucket: &Bucket| -> Result<StreamBucket, BucketError> {
             let places = u32::try_from(buckets.steps.places(*bucket)?).unwrap_or(u32::MAX);
             let size = size_of(*bucket).expect("a bucket without such a size has no record");
@@ -228,7 +230,7 @@ impl StreamClasses {
 #[derive(Debug, Default)]
 struct FoundBuckets {
     buckets: Vec<Bucket>,
-    /// The place of each record's bucket among them, or none.
+    /// The place of the bucket of each record that is read among them, or none.
     classes: Vec<u16>,
     /// How many records have none, and the first of them.
     without: Option<(u64, u64)>,
@@ -242,7 +244,7 @@ impl FoundBuckets {
             bucket.filter(|bucket| size_of(*bucket).is_some())
         };
         // Few sizes have many records.
-        let of_record: Vec<Option<Bucket>> = (0..source.len()).map(bucket).collect();
+        let of_record: Vec<Option<Bucket>> = selected::records(source).map(bucket).collect();
         let mut found: Vec<Bucket> = settings.rule.all().unwrap_or_default().to_vec();
         if settings.rule.all().is_none() {
             let mut last = None;
@@ -265,7 +267,7 @@ impl FoundBuckets {
                 ClassTable::NONE
             })
         };
-        let classes = (0..).zip(of_record).map(class).collect();
+        let classes = selected::records(source).zip(of_record).map(class).collect();
         Self { buckets: found, classes, without }
     }
 

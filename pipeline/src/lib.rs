@@ -34,6 +34,7 @@ mod returned;
 mod samples;
 mod seek;
 pub mod seen_size;
+mod selected;
 pub mod settings;
 mod size_check;
 mod step_columns;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use forebay_sources::{ReadError, Sizes, Source};
 use thiserror::Error;
 
-use crate::seen_size;
+use crate::{seen_size, selected};
 
 /// Records whose headers are read.
 const LOOKED_AT: u64 = 64;
@@ -31,11 +31,14 @@ pub enum WrongSizes {
 /// # Errors
 /// More than one of the records that are looked at has another size, or the storage fails.
 pub fn compare_sizes(source: &dyn Source, sizes: &Sizes) -> Result<(), WrongSizes> {
-    let (records, mut bytes, mut different) = (source.len(), Vec::new(), Vec::new());
+    let (records, mut bytes, mut different) = (selected::count(source), Vec::new(), Vec::new());
     let looked_at = records.min(LOOKED_AT);
-    for step in 0..looked_at {
-        // Evenly over the dataset.
-        let record = u64::try_from(u128::from(step) * u128::from(records) / u128::from(looked_at)).unwrap_or(step);
+    // Evenly over what is read of the dataset.
+    let place =
+        |step: u64| u64::try_from(u128::from(step) * u128::from(records) / u128::from(looked_at)).unwrap_or(step);
+    let places: Vec<u64> = (0..looked_at).map(place).collect();
+    let all = (0..).zip(selected::records(source)).filter(|(place, _)| places.binary_search(place).is_ok());
+    for (_, record) in all {
         let Some(known) = sizes.get(record) else { continue };
         let found = seen_size::of_record(source, record, &mut bytes);
         let found = found.map_err(|error| WrongSizes::Read { error: Box::new(error) })?;

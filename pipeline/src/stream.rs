@@ -210,7 +210,7 @@ impl Stream {
 
     /// Records of its dataset.
     pub fn records(&self) -> u64 {
-        self.dataset.records()
+        self.dataset.selected()
     }
 
     /// Its settings.

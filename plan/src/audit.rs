@@ -21,6 +21,7 @@ use crate::{
     grains::GRAIN_PERMUTATION,
     part::EpochPart,
     plan::{OrderTable, Plan},
+    selection::{SELECTED, SelectionTable},
     spec::{PERMUTATION, SpecError},
 };
 pub use group::{GroupAudit, GroupVerdict};
@@ -97,7 +98,7 @@ pub fn expected(plan: &Plan, epoch: u64, positions: Range<u64>, mut progress: im
     let positions = plan.clip(epoch, &positions);
     let mut expected = Expected { sum: RecordSum::default(), sources: vec![(0, 0); plan.sources().len()] };
     // The whole dataset has the same records in any order.
-    let whole = positions == (0..plan.spec().records) && plan.is_plain();
+    let whole = positions == (0..plan.spec().records) && plan.is_plain() && plan.selection().is_none();
     for position in positions {
         let turn = if whole { Some(Turn::first(position)) } else { order.own(position) };
         if let Some(turn) = turn {
@@ -157,20 +158,21 @@ fn judge<'a>(
 fn plan(reply: &AuditReply) -> Result<Plan, SpecError> {
     let mut spec = reply.spec.clone().unwrap_or_default();
     let table = OrderTable::read(&spec, reply.grains.as_ref(), reply.classes.as_ref())?;
+    let of_selected = spec.selection.as_ref().map_or(0, |_| SELECTED);
     match &reply.grains {
-        None if EpochPart::of(&spec).is_none() && spec.permutation == GRAIN_PERMUTATION => {
-            (spec.permutation, spec.grains) = (PERMUTATION, None);
+        None if EpochPart::of(&spec).is_none() && spec.permutation == GRAIN_PERMUTATION + of_selected => {
+            (spec.permutation, spec.grains) = (PERMUTATION + of_selected, None);
         }
         _ => {}
     }
-    Plan::with_table(&spec, table)
+    Plan::with_selection(&spec, table, SelectionTable::of_spec(&spec, reply.selected.as_ref())?)
 }
 
 /// The plan of the whole dataset, from what a rank's ledger reports.
 fn whole_plan(reply: &AuditReply) -> Result<Plan, SpecError> {
     let spec = reply.spec.clone().map(|spec| LedgerSpec { lockstep: None, ..spec });
-    let (grains, classes) = (reply.grains.clone(), reply.classes.clone());
-    plan(&AuditReply { spec, grains, classes, ..AuditReply::default() })
+    let (grains, classes, selected) = (reply.grains.clone(), reply.classes.clone(), reply.selected.clone());
+    plan(&AuditReply { spec, grains, classes, selected, ..AuditReply::default() })
 }
 
 impl EpochAudit {

@@ -1,7 +1,8 @@
 //! Which record is at which position of an epoch, and what the audit makes of what was delivered.
 //!
 //! A [`Plan`] is a pure function of a dataset's order: seeded permutation, grains, mixtures, static shards, lockstep. It never
-//! holds a list of records, so it costs the same for a hundred records and for six billion. [`audit()`] adds up what a ledger has
+//! holds a list of records, so it costs the same for a hundred records and for six billion, unless steps have classes or records are
+//! selected. [`audit()`] adds up what a ledger has
 //! noted of each epoch, with what the plan expects. Nothing here does I/O, reads a clock or knows a worker.
 #![forbid(unsafe_code)]
 
@@ -18,6 +19,7 @@ mod permutation;
 mod plan;
 mod recent;
 mod segments;
+mod selection;
 mod spec;
 pub mod summary;
 
@@ -38,5 +40,6 @@ pub use part::EpochPart;
 pub use permutation::{MAX_EPOCH, Permutation};
 pub use plan::{EpochOrder, OrderTable, Plan};
 pub use segments::{SegmentEnd, Segments, ranks};
+pub use selection::{SELECTED, SelectionProblem, SelectionTable, dataset_records};
 pub use spec::{PERMUTATION, SpecError, differences, nameless, spec_hash};
 pub use summary::summary_block;

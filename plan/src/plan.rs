@@ -10,17 +10,16 @@
 
 mod bare;
 mod counts;
+mod epoch_order;
 mod extent;
 mod table;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 
-use forebay_proto::Turn;
 use forebay_proto::v1::{LedgerSpec, LockstepRank, SourceShare, StaticShard};
 
 use self::extent::Extent;
@@ -32,6 +31,7 @@ use crate::{
     mixture::{MixedEpoch, Mixture, shares::is_mixture},
     part::EpochPart,
     permutation::Permutation,
+    selection::{self, SelectionProblem, SelectionTable},
     spec,
     spec::SpecError,
 };
@@ -53,6 +53,8 @@ use crate::{
 pub struct Plan {
     spec: LedgerSpec,
     orders: Orders,
+    /// What the orders count are the places of records among these. Nothing if all records are read.
+    selection: Option<Arc<SelectionTable>>,
 }
 
 /// What the orders of all epochs are made from.
@@ -71,9 +73,12 @@ pub struct EpochOrder {
     all: u64,
     extent: Extent,
     places: Places,
+    /// See [`Plan`].
+    selection: Option<Arc<SelectionTable>>,
 }
 
-/// Which turn of a record of the whole dataset has which place of an epoch.
+/// Which turn of a record of the whole dataset has which place of an epoch. If records are selected, it is a turn of its place
+/// among these.
 #[derive(Clone, Debug)]
 enum Places {
     AsTheyAre,
@@ -96,10 +101,39 @@ impl Plan {
 
     /// The plan of a spec, with the table whose digest the spec has.
     pub fn with_table(spec: &LedgerSpec, table: Option<OrderTable>) -> Result<Self, SpecError> {
+        Self::with_selection(spec, table, None)
+    }
+
+    /// The same, with the selected records whose digest the spec has.
+    pub fn with_selection(
+        spec: &LedgerSpec,
+        table: Option<OrderTable>,
+        selection: Option<Arc<SelectionTable>>,
+    ) -> Result<Self, SpecError> {
         spec::check(spec)?;
+        let selection = match (&spec.selection, selection) {
+            (None, _) => None,
+            (Some(_), None) => return Err(SelectionProblem::Missing.into()),
+            (Some(order), Some(selection)) if *order == selection.order() && selection.count() == spec.records => {
+                Some(selection)
+            }
+            (Some(_), Some(_)) => return Err(SelectionProblem::Other.into()),
+        };
+        let orders = Self::orders(&selection::unselected(spec)?, table)?;
+        let plan = Self { spec: spec.clone(), orders, selection };
+        match spec.shard {
+            Some(StaticShard { shard_id, num_shards, stick_to_shard: true }) if plan.epoch_records(0) == 0 => {
+                Err(SpecError::EmptyShard { shard_id, num_shards, records: spec.records })
+            }
+            _ => Ok(plan),
+        }
+    }
+
+    /// What the orders of a spec without a selection are made from.
+    fn orders(spec: &LedgerSpec, table: Option<OrderTable>) -> Result<Orders, SpecError> {
         let table = match (&spec.grains, table) {
             (None, Some(OrderTable::Classes(table))) if spec.classes.is_some() => {
-                return Ok(Self { orders: Orders::Classes(ClassPlan::of_spec(spec, table)?), spec: spec.clone() });
+                return Ok(Orders::Classes(ClassPlan::of_spec(spec, table)?));
             }
             (None, _) if spec.classes.is_some() => return Err(ClassProblem::Missing.into()),
             (None, _) => None,
@@ -111,20 +145,13 @@ impl Plan {
             (Some(_), Some(OrderTable::Grains(_))) => return Err(GrainProblem::Other.into()),
             (Some(_), _) => return Err(GrainProblem::Missing.into()),
         };
-        let orders = match (&table, &spec.grains) {
+        Ok(match (&table, &spec.grains) {
             _ if is_mixture(spec.permutation) => Orders::Mixture(Arc::new(Mixture::new(spec, table.as_ref())?)),
             (Some(table), Some(order)) => {
                 Orders::Grains(Arc::new(GrainPasses::new(Arc::clone(table), 0..table.count(), order.window)))
             }
             _ => Orders::Records,
-        };
-        let plan = Self { spec: spec.clone(), orders };
-        match spec.shard {
-            Some(StaticShard { shard_id, num_shards, stick_to_shard: true }) if plan.epoch_records(0) == 0 => {
-                Err(SpecError::EmptyShard { shard_id, num_shards, records: spec.records })
-            }
-            _ => Ok(plan),
-        }
+        })
     }
 
     /// The spec.
@@ -144,6 +171,16 @@ impl Plan {
             Orders::Grains(passes) => Some(passes.table()),
             Orders::Mixture(mixture) => mixture.grains(),
         }
+    }
+
+    /// The records that are selected; nothing if all are read.
+    pub const fn selection(&self) -> Option<&Arc<SelectionTable>> {
+        self.selection.as_ref()
+    }
+
+    /// How many records the dataset has, selected or not.
+    pub fn dataset_records(&self) -> u64 {
+        selection::dataset_records(&self.spec)
     }
 
     /// The classes that its steps have, if they have some.
@@ -167,7 +204,7 @@ impl Plan {
     pub fn of_rank(&self, rank: Option<LockstepRank>) -> Result<Self, SpecError> {
         let spec = LedgerSpec { lockstep: rank, ..self.spec.clone() };
         spec::check(&spec)?;
-        Ok(Self { spec, orders: self.orders.clone() })
+        Ok(Self { spec, orders: self.orders.clone(), selection: self.selection.clone() })
     }
 
     /// The sources that the dataset is made of; none if it is a single one that is not repeated.
@@ -177,6 +214,7 @@ impl Plan {
 
     /// The place of a record's source among [`sources`](Self::sources), if there are any.
     pub fn source(&self, record: u64) -> Option<usize> {
+        let record = placed(self.selection.as_ref(), record);
         let mut end = 0_u64;
         self.spec.sources.iter().position(|source| {
             end = end.saturating_add(source.records);
@@ -265,9 +303,10 @@ impl Plan {
         self.epoch(epoch).positions_of(record).collect()
     }
 
-    /// The places and the records of the grain at a place, if grains are permuted one by one.
+    /// The places and the records of the grain at a place, if grains are permuted one by one and have all of their records.
     pub fn grain_at(&self, epoch: u64, place: u64) -> Option<(Range<u64>, Range<u64>)> {
         match &self.orders {
+            _ if self.selection.is_some() => None,
             Orders::Grains(passes) => passes.epoch(&self.spec, epoch).grain_at(place),
             Orders::Records | Orders::Mixture(_) | Orders::Classes(_) => None,
         }
@@ -285,7 +324,7 @@ impl Plan {
             }
             Orders::Records => Places::AsTheyAre,
         };
-        EpochOrder { all: self.positions(), extent: self.extent(epoch), places }
+        EpochOrder { all: self.positions(), extent: self.extent(epoch), places, selection: self.selection.clone() }
     }
 
     /// Which places of the whole dataset's order of that epoch are this plan's.
@@ -294,101 +333,7 @@ impl Plan {
     }
 }
 
-impl EpochOrder {
-    /// How many records the epoch has.
-    pub fn records(&self) -> u64 {
-        if let Places::OfClasses(part) = &self.places { part.records() } else { self.extent.records() }
-    }
-
-    /// See [`Plan::epoch_len`].
-    pub fn len(&self) -> u64 {
-        if let Places::OfClasses(part) = &self.places { part.len() } else { self.extent.len() }
-    }
-
-    /// How many of these positions have a record.
-    pub fn records_in(&self, positions: &Range<u64>) -> u64 {
-        match &self.places {
-            Places::OfClasses(part) => part.records_in(positions),
-            _ => positions.end.min(self.records()).saturating_sub(positions.start),
-        }
-    }
-
-    /// True for an epoch without positions.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// See [`Plan::record`].
-    pub fn record(&self, position: u64) -> u64 {
-        self.turn(position).record()
-    }
-
-    /// The turn of a record at a position; see [`Plan::record`].
-    pub fn turn(&self, position: u64) -> Turn {
-        let place = || self.extent.place(position);
-        match &self.places {
-            Places::AsTheyAre => Turn::first(place()),
-            Places::Permuted(permutation) => Turn::first(permutation.forward(place())),
-            Places::ByGrains(grains) => Turn::first(grains.record(place())),
-            Places::Mixed(mixed) => mixed.turn(place()),
-            Places::OfClasses(part) => part.shown(position),
-        }
-    }
-
-    /// The turn that the epoch has at a position; none at a position without a record.
-    pub fn own(&self, position: u64) -> Option<Turn> {
-        match &self.places {
-            Places::OfClasses(part) => part.own(position),
-            _ => (position < self.records()).then(|| self.turn(position)),
-        }
-    }
-
-    /// How many of these positions each of the sources has. Positions without a record count for no source.
-    pub fn count_sources(&self, sources: &[SourceShare], positions: &Range<u64>) -> Vec<u64> {
-        if matches!(self.places, Places::OfClasses(_)) {
-            return counts::count(&self.places, sources, positions.clone());
-        }
-        let mut counts = vec![0; sources.len()];
-        for places in self.extent.spans(positions) {
-            let of_span = counts::count(&self.places, sources, places);
-            counts.iter_mut().zip(of_span).for_each(|(count, more)| *count += more);
-        }
-        counts
-    }
-
-    /// See [`Plan::positions_of`].
-    pub fn positions_of(&self, record: u64) -> impl Iterator<Item = u64> {
-        let single = match &self.places {
-            Places::Mixed(_) | Places::OfClasses(_) => None,
-            _ if record >= self.all => None,
-            Places::AsTheyAre => Some(record),
-            Places::Permuted(permutation) => Some(permutation.inverse(record)),
-            Places::ByGrains(grains) => Some(grains.place(record)),
-        };
-        let mixed = match &self.places {
-            Places::Mixed(mixed) => Some(mixed.positions(record)),
-            _ => None,
-        };
-        let places = single.into_iter().chain(mixed.into_iter().flatten());
-        let of_classes = match &self.places {
-            Places::OfClasses(part) => Some(part.positions_of(record)),
-            _ => None,
-        };
-        places.filter_map(|place| self.extent.position(place)).chain(of_classes.into_iter().flatten())
-    }
-
-    /// Calls `visit` with each of these records and each of its positions, in whatever order is the cheapest.
-    pub fn visit_positions(&self, records: &BTreeSet<u64>, mut visit: impl FnMut(u64, u64)) {
-        if let Places::Mixed(mixed) = &self.places {
-            mixed.visit_positions(records, |record, place| {
-                if let Some(position) = self.extent.position(place) {
-                    visit(record, position);
-                }
-            });
-            return;
-        }
-        for &record in records {
-            self.positions_of(record).for_each(|position| visit(record, position));
-        }
-    }
+/// What orders count for a record: its place among the selected ones. No order has the number of a record that is not selected.
+fn placed(selection: Option<&Arc<SelectionTable>>, record: u64) -> u64 {
+    selection.map_or(record, |selection| selection.place(record).unwrap_or(u64::MAX))
 }

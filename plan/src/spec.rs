@@ -10,6 +10,7 @@ use crate::classes::{self, CLASS_PERMUTATION, ClassProblem};
 use crate::grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem};
 use crate::lockstep::{RankProblem, check_rank};
 use crate::mixture::shares::{self, MIXTURE_PERMUTATION, MixtureProblem};
+use crate::selection::{self, SELECTED, SelectionProblem, dataset_records};
 
 /// The version of the permutation of records.
 pub const PERMUTATION: u32 = 1;
@@ -31,7 +32,7 @@ pub enum SpecError {
     /// Made by another version of Forebay.
     #[error(
         "The order has permutation version {0}, but this build knows only the versions \
-             {PERMUTATION} to {CLASS_PERMUTATION}."
+             {PERMUTATION} to {CLASS_PERMUTATION}, and these with {SELECTED} added for selected records."
     )]
     Permutation(u32),
     /// Not 32 bytes.
@@ -64,6 +65,9 @@ pub enum SpecError {
     /// Something about steps of classes.
     #[error(transparent)]
     Classes(#[from] ClassProblem),
+    /// Something about selected records.
+    #[error(transparent)]
+    Selection(#[from] SelectionProblem),
     /// Something about several sources, or about repeats.
     #[error(transparent)]
     Mixture(#[from] MixtureProblem),
@@ -83,9 +87,11 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), SpecError> {
     if spec.records == 0 {
         return Err(SpecError::Empty);
     }
-    if spec.records > MAX_RECORDS {
-        return Err(SpecError::TooLarge(spec.records));
+    if dataset_records(spec) > MAX_RECORDS {
+        return Err(SpecError::TooLarge(dataset_records(spec)));
     }
+    shares::check_turns(spec)?;
+    let spec = &selection::unselected(spec)?;
     classes::check(spec)?;
     match (spec.permutation, &spec.grains) {
         (PERMUTATION | MIXTURE_PERMUTATION | CLASS_PERMUTATION, None) => {}
@@ -154,6 +160,12 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
             }
         }
     }
+    if let Some(selection) = &spec.selection {
+        hasher.update(b"selection");
+        hasher.update(&(selection.digest.len() as u64).to_le_bytes());
+        hasher.update(&selection.digest);
+        hasher.update(&selection.records.to_le_bytes());
+    }
     if let Some(LockstepRank { global_batch, .. }) = &spec.lockstep {
         hasher.update(b"lockstep");
         hasher.update(&global_batch.to_le_bytes());
@@ -218,9 +230,14 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
         [] => format!("{} of one source", spec.records),
         sources => sources.iter().map(|source| source.positions.to_string()).collect::<Vec<_>>().join(" + "),
     };
+    let selection = |spec: &LedgerSpec| match &spec.selection {
+        Some(selection) => format!("{} ({} of {} records)", hex(&selection.digest), spec.records, selection.records),
+        None => "none".to_owned(),
+    };
     let fields = [
         ("the dataset's fingerprint", hex(&kept.fingerprint), hex(&asked.fingerprint)),
         ("records", kept.records.to_string(), asked.records.to_string()),
+        ("the selection", selection(kept), selection(asked)),
         ("shuffle", shuffle(kept), shuffle(asked)),
         ("the table of grains", digest.0, digest.1),
         ("shuffle_window", window.0, window.1),

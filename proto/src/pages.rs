@@ -44,10 +44,12 @@ impl AuditReply {
             run,
             has_ended,
             classes,
+            selected,
         } = page;
         self.spec = spec.or_else(|| self.spec.take());
         self.grains = grains.or_else(|| self.grains.take());
         self.classes = classes.or_else(|| self.classes.take());
+        self.selected = selected.or_else(|| self.selected.take());
         self.begins.extend(begins);
         self.epochs.extend(epochs);
         self.recoveries.extend(recoveries);

@@ -204,6 +204,12 @@ pub enum SourceError {
         /// What is wrong.
         problem: String,
     },
+    /// Records that cannot be selected.
+    #[error("{problem}")]
+    Selection {
+        /// What is wrong and what to do, as sentences.
+        problem: String,
+    },
     /// Several sources that cannot be one dataset.
     #[error("\"{first}\" and \"{second}\" cannot be one dataset: {problem}", first = printable(first), second = printable(second))]
     Apart {
@@ -343,6 +349,7 @@ impl SourceError {
             | Self::BadOption { .. }
             | Self::Store { .. }
             | Self::Cache { .. }
+            | Self::Selection { .. }
             | Self::Apart { .. } => {}
         }
         self

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod backoff;
+mod condition;
 mod disk_cache;
 mod error;
 mod grains;
@@ -17,6 +18,7 @@ mod pulse;
 mod read_error;
 mod reading;
 mod request;
+mod selection;
 mod sizes;
 mod withdrawal;
 
@@ -25,6 +27,7 @@ use std::fmt;
 use forebay_columns::Table;
 
 pub use backoff::Backoff;
+pub use condition::{Condition, ConditionError};
 pub use disk_cache::DiskCache;
 pub use error::{LineProblem, SourceError};
 pub use grains::Grains;
@@ -39,6 +42,7 @@ pub use pulse::{Pulse, Pulses};
 pub use read_error::{ReadError, ReadErrorKind, Retry};
 pub use reading::Reading;
 pub use request::Request;
+pub use selection::Selection;
 pub use sizes::{PictureSize, SizeColumns, Sizes};
 pub use withdrawal::Withdrawal;
 
@@ -129,6 +133,12 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// Which records are read at once.
     fn grains(&self) -> Grains<'_> {
         Grains::Records
+    }
+
+    /// The records that are read, if not all of them are (semantics rule 66). They have the numbers that they have in the dataset, and
+    /// all else of the dataset is as it is without a selection.
+    fn selection(&self) -> Option<&Selection> {
+        None
     }
 
     /// The sources that the dataset is made of, if several were put together. Their records follow each other.

@@ -26,6 +26,11 @@ pub struct Options {
     pub cache: Option<DiskCache>,
     /// The index that a dataset is opened from.
     pub index: IndexChoice,
+    /// The file with the numbers of the records that are read (semantics rule 66): an array of `NumPy`, or a table, behind which
+    /// `?column=NAME` may name the column. None: all records.
+    pub select: Option<String>,
+    /// The [condition](crate::Condition) of the records that are read. If there is a list as well, both must hold.
+    pub condition: Option<String>,
 }
 
 /// The index that a dataset is opened from.
@@ -120,6 +125,8 @@ impl Default for Options {
             objects: ObjectRoots::default(),
             cache: None,
             index: IndexChoice::default(),
+            select: None,
+            condition: None,
         }
     }
 }

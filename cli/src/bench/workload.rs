@@ -90,6 +90,7 @@ impl Workload {
         }
         set("shuffle", (!args.evaluation).into());
         set("on_error", "skip".into());
+        args.selection.add_to(&mut stream);
         let config = Config::for_streams(Map::from_iter([(OWN.to_owned(), stream.into())]))?;
         Ok(Self { config, stream: OWN.to_owned(), is_configured: false, notes: Vec::new() })
     }

@@ -62,6 +62,7 @@ pub(super) fn run(args: &PreviewArgs) -> Result<(), Failure> {
 /// What the command line says about transforms, beside `--set`.
 fn transforms(args: &PreviewArgs) -> Map<String, Value> {
     let mut stream = Map::from_iter([("shuffle".to_owned(), args.shuffle.into())]);
+    args.selection.add_to(&mut stream);
     if let Some(recipe) = &args.recipe {
         stream.insert("recipe".to_owned(), value(recipe));
     } else if !args.settings.iter().any(|(key, _)| pixels::document::LISTS.contains(&key.as_str())) {

@@ -59,7 +59,8 @@ pub(super) fn columns(source: &dyn Source) -> Vec<ColumnTotals> {
             classes: BTreeMap::new(),
         };
         let counts_classes = field.name == CLASSES && !source.classes().is_empty();
-        for record in 0..column.len() {
+        let is_read = |record: &usize| source.selection().is_none_or(|selection| selection.contains(*record as u64));
+        for record in (0..column.len()).filter(is_read) {
             let value = column.value(record);
             let classes = if counts_classes { value.numbers::<i64>(&field.column_type) } else { None };
             for class in classes.into_iter().flatten() {

@@ -60,21 +60,21 @@ pub(super) struct Beside {
 }
 
 impl Findings {
-    /// What these records, which are all of the source in order, have shown.
+    /// What these records, which are all that are read of the source, in order, have shown.
     pub(super) fn of(source: &dyn Source, checked: Vec<Checked>, strays: Option<Strays>) -> Self {
         let records = checked.len() as u64;
         let lengths: Vec<u64> = checked.iter().filter_map(|one| Some(one.content?.len)).collect();
         let contents = Contents::of(source, &checked);
+        let mut labels = BTreeMap::new();
+        for one in &checked {
+            *labels.entry(source.label(one.record)).or_default() += 1;
+        }
         let (mut good, mut troubles) = (Vec::new(), Vec::new());
         for Checked { record, outcome, .. } in checked {
             match outcome {
                 Ok(picture) => good.push((record, picture)),
                 Err(trouble) => troubles.push((record, trouble)),
             }
-        }
-        let mut labels = BTreeMap::new();
-        for record in 0..source.len() {
-            *labels.entry(source.label(record)).or_default() += 1;
         }
         add_classes(source, &mut labels);
         Self {

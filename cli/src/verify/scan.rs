@@ -40,7 +40,7 @@ struct ScanState<'a> {
 }
 
 impl Scan<'_> {
-    /// All records, in order.
+    /// All records that are selected, in order.
     ///
     /// # Errors
     /// The storage gives nothing any more.
@@ -72,6 +72,9 @@ impl ScanState<'_> {
             let record = self.next.fetch_add(1, Ordering::Relaxed);
             if record >= records {
                 return Ok(checked);
+            }
+            if self.scan.source.selection().is_some_and(|selection| !selection.contains(record)) {
+                continue;
             }
             let found = self.check(record, &mut bytes, &mut decoder);
             self.scan.bar.inc(1);

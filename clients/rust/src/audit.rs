@@ -36,7 +36,8 @@ impl EpochAudit {
         let floor = reply.progress.map_or(0, |progress| progress.floor);
         // It takes as long as the dataset has records: not before an epoch is there to be compared with it.
         let sum = OnceCell::new();
-        let whole = || *sum.get_or_init(|| expected(reply.spec.as_ref()?, reply.classes.as_ref()));
+        let whole =
+            || *sum.get_or_init(|| expected(reply.spec.as_ref()?, reply.classes.as_ref(), reply.selected.as_ref()));
         reply.epochs.iter().map(|tally| Self::of_epoch(tally, floor, whole)).collect()
     }
 
@@ -63,24 +64,55 @@ impl EpochAudit {
     }
 }
 
-/// What each epoch of a ledger has, if all have the same. `classes` has the class of each record, if steps have classes.
-fn expected(spec: &v1::LedgerSpec, classes: Option<&v1::ClassNumbers>) -> Option<RecordSum> {
-    let Some(order) = &spec.classes else { return Some(turns(spec)?.into_iter().flat_map(all).collect()) };
+/// What each epoch of a ledger has, if all have the same. `classes` has the class of each record, if steps have classes. If records
+/// are selected, `selected` has these, and the spec counts them alone.
+fn expected(
+    spec: &v1::LedgerSpec,
+    classes: Option<&v1::ClassNumbers>,
+    selected: Option<&v1::SelectedRecords>,
+) -> Option<RecordSum> {
+    let mut sum = RecordSum::default();
+    let mut own = numbers(spec, selected)?;
+    let mut add = |own: u64, times: u16| (0..times).for_each(|repeat| sum.add(Turn::new(own, repeat).key()));
+    let Some(order) = &spec.classes else {
+        for (records, times) in turns(spec)? {
+            for _ in records {
+                add(own.next()?, times);
+            }
+        }
+        return Some(sum);
+    };
     if spec.lockstep.is_some() {
         return None;
     }
-    let (mut sum, mut start) = (RecordSum::default(), 0_u64);
+    let mut start = 0_u64;
     let sources = spec.sources.iter().map(|source| source.records).zip(order.repeats.iter().copied());
     for (records, repeats) in sources.chain([(spec.records, 1)]) {
         let end = start.saturating_add(records).min(spec.records);
         for record in start..end {
+            let own = own.next()?;
             if has_class(classes?, record) {
-                all((record..record + 1, u16::try_from(repeats).ok()?)).for_each(|turn| sum.add(turn.key()));
+                add(own, u16::try_from(repeats).ok()?);
             }
         }
         start = end;
     }
     Some(sum)
+}
+
+/// The numbers in the dataset of the records that a spec counts, in their order. Nothing, if the selected ones are not known.
+fn numbers<'a>(
+    spec: &v1::LedgerSpec,
+    selected: Option<&'a v1::SelectedRecords>,
+) -> Option<Box<dyn Iterator<Item = u64> + 'a>> {
+    if spec.selection.is_none() {
+        return Some(Box::new(0..spec.records));
+    }
+    let of_byte = |(place, byte): (u64, &u8)| {
+        let byte = *byte;
+        (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| place * 8 + bit)
+    };
+    Some(Box::new((0..).zip(&selected?.bits).flat_map(of_byte)))
 }
 
 /// Whether a record has a class. One of the numbers says that it has none.
@@ -108,10 +140,6 @@ fn turns(spec: &v1::LedgerSpec) -> Option<Vec<Turns>> {
         [] => Some(vec![(0..spec.records, 1)]),
         sources => sources.iter().map(of_source).collect(),
     }
-}
-
-fn all((records, times): Turns) -> impl Iterator<Item = Turn> {
-    records.flat_map(move |record| (0..times).map(move |repeat| Turn::new(record, repeat)))
 }
 
 fn sum(tally: Option<v1::Tally>) -> RecordSum {
@@ -202,6 +230,22 @@ mod tests {
         assert_eq!(of(&[(1, 1), (2, 4)], whole.clone()), Some(true));
         assert_eq!(of(&[(1, 1), (2, 4)], turns(&[(0, 0), (1, 0), (1, 0), (2, 0), (2, 1)])), Some(false));
         assert_eq!(of(&[(1, 2), (2, 3)], whole), None);
+    }
+
+    #[test]
+    fn rule_66_selected_records_are_expected_under_their_own_numbers() {
+        let selected = Some(v1::SelectedRecords { bits: vec![0b1000_0010, 0b11] });
+        let of = |delivered: &[u64], selected: Option<v1::SelectedRecords>| {
+            let selection = Some(v1::RecordSelection { digest: vec![0; 32], records: 10 });
+            let spec = Some(v1::LedgerSpec { records: 4, selection, ..Default::default() });
+            let epochs =
+                vec![v1::EpochTally { delivered: Some(tally(delivered.iter().copied())), ..Default::default() }];
+            EpochAudit::of(&v1::AuditReply { spec, epochs, selected, ..reply(0..0, 1) })[0].adds_up
+        };
+        assert_eq!(of(&[1, 7, 8, 9], selected.clone()), Some(true));
+        assert_eq!(of(&[0, 1, 2, 3], selected.clone()), Some(false), "these are places among the selected ones");
+        assert_eq!(of(&[1, 7, 8], selected), Some(false));
+        assert_eq!(of(&[1, 7, 8, 9], None), None, "it is unknown which records are selected");
     }
 
     #[test]

@@ -45,6 +45,12 @@ const KEYS: &[Key] = keys! {
     /// scanned each time. Left out: an index is written after a long scan, and used from then on. docs/sources.md explains
     /// indexes.
     index: "str", example: "\"/data/imagenet.arrow\"", home: Home::Source;
+    /// The records that are read, as a file: an array of NumPy (.npy) with their numbers or with a bool for each record, or an Arrow
+    /// or parquet file, behind which "?column=NAME" may name the column. docs/selections.md explains it. Left out: all records.
+    select: "str | os.PathLike[str]", example: "\"/data/keep.npy\"";
+    /// The records that are read, as a condition on their labels, their sizes and the columns of the dataset. If select is given as
+    /// well, both must hold. docs/selections.md has the grammar. Left out: all records.
+    where: "str", example: "\"pixels >= 65536 and aspect <= 3 and label in (1, 2)\"";
     /// "auto": labels are class folders, or a CSV's second column. "text": a CSV's labels are never numbers. "none": all are
     /// -1.
     labels: "str" = "\"auto\"", home: Home::Targets;

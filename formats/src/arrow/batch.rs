@@ -5,10 +5,11 @@ use arrow_buffer::{Buffer, MutableBuffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_ipc::RecordBatch;
 use arrow_schema::{DataType, Fields};
+use forebay_sources::SourceError;
 
 use super::codec::{self, BufferCodec, LENGTH};
 use super::layout::{BufferCursor, FieldPlace};
-use super::messages::MessageBody;
+use super::messages::{DAMAGED, MessageBody, Messages};
 use crate::contained::contained;
 use crate::ranges::FileRanges;
 use crate::tables::list_item;
@@ -41,7 +42,32 @@ struct Nulls(Option<NullBuffer>);
 /// A range of the file.
 type ByteRange = (u64, u64);
 
-impl RowBatch<'_> {
+impl<'a> RowBatch<'a> {
+    /// The rows of a body that these messages gave.
+    ///
+    /// # Errors
+    /// The message has no rows, or they are compressed in a way that is not known.
+    pub(super) fn new(
+        messages: &Messages<'_>,
+        body: &'a MessageBody,
+        ranges: &'a FileRanges,
+        fields: &'a Fields,
+    ) -> Result<Self, SourceError> {
+        let bad = |problem: &str| messages.bad(body.offset, problem);
+        let header = messages.message(body)?.header_as_record_batch();
+        let header = header.ok_or_else(|| bad("The message before this byte has no rows. Copy the file again."))?;
+        let codec = match header.compression().map(BufferCodec::of) {
+            Some(None) => {
+                return Err(bad(
+                    "The rows are compressed in a way that is not known here. Write them with lz4 or zstd.",
+                ));
+            }
+            codec => codec.flatten(),
+        };
+        let rows = usize::try_from(header.length()).map_err(|_| bad(DAMAGED))?;
+        Ok(Self { fields, header, body, ranges, rows, codec })
+    }
+
     /// The values of a field. Nothing, if they cannot be.
     pub(super) fn values(&self, path: &[String]) -> Option<ArrayRef> {
         let place = BufferCursor::default().find(self.fields, path, &self.header)?;

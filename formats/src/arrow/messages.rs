@@ -150,3 +150,6 @@ impl<'a> Messages<'a> {
 }
 
 const CUT: &str = "The file ends before its stream does: it was cut, or is still being written. Copy it again.";
+/// What is wrong with a batch whose numbers cannot be.
+pub(super) const DAMAGED: &str =
+    "The message before this byte describes rows that are not there, or values that cannot be. Copy the file again.";

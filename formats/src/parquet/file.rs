@@ -9,6 +9,7 @@ use ::parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels, parquet_to_arrow_schema};
 use ::parquet::basic::Type;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use forebay_sources::{Options, SourceError};
 
@@ -95,6 +96,20 @@ impl<'a> TableFile<'a> {
             none => none.insert(TableValues::new(self.path, &self.schema, &self.choice)?),
         };
         values.agree(self.path, &self.choice)?;
+        self.visit(|batch, row| {
+            let field = |field: &[String]| {
+                tables::values(batch, field).ok_or_else(|| self.damaged(row, "a column is not there"))
+            };
+            let bad = |place, problem| bad_row(self.path, (place as u64).saturating_sub(first_record), problem);
+            values.push(&self.choice, field, bad)
+        })
+    }
+
+    /// Calls `each` with the columns that are read at once, some rows at a time, and the number of the first of these rows.
+    pub(super) fn visit(
+        &self,
+        mut each: impl FnMut(&RecordBatch, u64) -> Result<(), SourceError>,
+    ) -> Result<(), SourceError> {
         let leaves: BTreeSet<usize> = self.choice.read_at_opening().flat_map(|field| self.leaves_of(field)).collect();
         if leaves.is_empty() {
             return Ok(());
@@ -119,11 +134,7 @@ impl<'a> TableFile<'a> {
         let mut reader = reader.map_err(|words| self.damaged(0, &words))?;
         let mut row = 0;
         while let Some(batch) = contained(|| reader.next().transpose()).map_err(|words| self.damaged(row, &words))? {
-            let field = |field: &[String]| {
-                tables::values(&batch, field).ok_or_else(|| self.damaged(row, "a column is not there"))
-            };
-            let bad = |place, problem| bad_row(self.path, (place as u64).saturating_sub(first_record), problem);
-            values.push(&self.choice, field, bad)?;
+            each(&batch, row)?;
             row += batch.num_rows() as u64;
         }
         if row == self.rows() { Ok(()) } else { Err(self.damaged(row, "the columns end before the rows do")) }

@@ -81,6 +81,13 @@ impl TableChoice {
         Ok(Self { picture, elsewhere: None, label, targets, masks: Vec::new(), classes, by_number })
     }
 
+    /// Chooses one field of a table without pictures.
+    pub(crate) fn of_one(name: String) -> Self {
+        let targets = vec![(name.clone(), vec![name])];
+        let (picture, masks, classes) = (Vec::new(), Vec::new(), Vec::new());
+        Self { picture, elsewhere: None, label: None, targets, masks, classes, by_number: true }
+    }
+
     /// A field that is read when the dataset is opened, and whose values are numbers of a dictionary.
     pub(crate) fn dictionary(&self, schema: &Schema) -> Option<&FieldPath> {
         self.read_at_opening().find(|field| type_of(&schema.fields, field).is_some_and(|of| has_dictionary(&of)))

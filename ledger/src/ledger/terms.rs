@@ -12,6 +12,8 @@ use super::times::Times;
 pub(super) const GRAINS: &str = "grains";
 /// The key of the table of classes, in a ledger whose spec is about one.
 pub(super) const CLASSES: &str = "classes";
+/// The key of the selected records, in a ledger whose spec is about some.
+pub(super) const SELECTED: &str = "selected";
 /// The key of the dataset in short.
 pub(super) const SUMMARY: &str = "outline";
 
@@ -46,7 +48,7 @@ impl Terms {
     /// Those of a fresh ledger.
     pub(super) fn new(plan: Plan, lease_size: u64, epochs: u64, times: Times) -> Self {
         let mut terms = Self::of(plan, lease_size, epochs, times);
-        terms.dirty.table = terms.plan.table().is_some();
+        terms.dirty.table = terms.plan.table().is_some() || terms.plan.selection().is_some();
         terms.revision.rise();
         terms
     }
@@ -95,6 +97,9 @@ impl Terms {
             Some(OrderTable::Grains(table)) => documents.put(GRAINS, Some(&table.lengths())),
             Some(OrderTable::Classes(table)) => documents.put(CLASSES, Some(&table.numbers())),
             None => {}
+        }
+        if let Some(selection) = self.plan.selection().filter(|_| dirty.table) {
+            documents.put(SELECTED, Some(&selection.selected()));
         }
         if dirty.summary {
             documents.put(SUMMARY, self.summary.as_ref());

@@ -197,6 +197,7 @@ impl Ledger {
             more,
             grains: is_first.then(|| self.audited_grains()).flatten(),
             classes: plan.classes().filter(|_| is_first).map(|classes| classes.table().numbers()),
+            selected: plan.selection().filter(|_| is_first).map(|selection| selection.selected()),
             recoveries: if is_first { self.lineage.recoveries().to_vec() } else { Vec::new() },
             begins: if is_first { account.begins().to_vec() } else { Vec::new() },
             total_epochs: self.terms.epochs(),
@@ -293,7 +294,7 @@ impl Ledger {
     /// The record's positions in the first epoch that is not complete, and in the next one if it has begun, and what has become of
     /// each. Of a run that is done, those of its last epoch. A ledger of a shard or of a rank has a record in some epochs only.
     pub fn places_of(&mut self, record: u64) -> Result<LocateReply, LedgerError> {
-        let records = self.plan().spec().records;
+        let records = self.plan().dataset_records();
         if record >= records {
             let last = records.saturating_sub(1);
             return Err(LedgerError::Invalid(format!(

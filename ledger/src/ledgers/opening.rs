@@ -1,6 +1,6 @@
 //! What is checked when a ledger is opened: the names, and whether it is about the same as the others of its stream.
 
-use forebay_plan::{OrderTable, Plan, SpecError, differences, nameless};
+use forebay_plan::{OrderTable, Plan, SelectionTable, SpecError, differences, nameless};
 use forebay_proto::v1::{LedgerSpec, OpenRequest, WorkerProcess};
 
 use super::registry::Registry;
@@ -11,7 +11,7 @@ pub(super) const NAME_LEN: usize = 200;
 /// Longest host name and boot id of a worker's process, in bytes.
 const PROCESS_LEN: usize = 256;
 
-/// The plan of a new ledger. The shards of a stream share one table, and so do its ranks.
+/// The plan of a new ledger. The shards of a stream share one table and one selection, and so do its ranks.
 pub(super) fn plan(
     registry: &Registry,
     stream: &str,
@@ -24,7 +24,12 @@ pub(super) fn plan(
         Some(table) => Some(table),
         None => OrderTable::read(spec, request.grains.as_ref(), request.classes.as_ref()).map_err(invalid)?,
     };
-    let plan = Plan::with_table(spec, table).map_err(invalid)?;
+    let shared = registry.of_stream(stream).find_map(|(_, ledger)| ledger.plan().selection().cloned());
+    let selection = match shared {
+        Some(selection) => Some(selection),
+        None => SelectionTable::of_spec(spec, request.selected.as_ref()).map_err(|error| invalid(error.into()))?,
+    };
+    let plan = Plan::with_selection(spec, table, selection).map_err(invalid)?;
     let (lease_size, step) = (request.lease_size, plan.positions_of_step().unwrap_or(1));
     if !lease_size.is_multiple_of(step) {
         return Err(LedgerError::Invalid(format!(

@@ -9,6 +9,7 @@ use forebay_sources::{Locator, Source};
 use crate::cache::Cache;
 use crate::classes::StreamClasses;
 use crate::seek::SeekStore;
+use crate::selected;
 use crate::targets::Targets;
 
 /// The dataset of a stream.
@@ -45,6 +46,11 @@ impl Dataset {
     /// How many records it has.
     pub(super) fn records(&self) -> u64 {
         self.source.len()
+    }
+
+    /// How many of its records are read.
+    pub(super) fn selected(&self) -> u64 {
+        selected::count(self.source.as_ref())
     }
 
     /// Where a record comes from, if there is one with this number.

@@ -32,7 +32,7 @@ use crate::stream::rings::{Rings, Site};
 use crate::stream::stages::Stages;
 use crate::stream::{Identity, Stream, StreamError, elsewhere, idle, policies, summary};
 use crate::targets::Targets;
-use crate::{box_column, follow, incarnation, last_resort, threads};
+use crate::{box_column, follow, incarnation, last_resort, selected, threads};
 
 /// The daemon, as the ledger knows it (semantics rule 33).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -275,6 +275,7 @@ impl Opening {
             ("views", of_view || is_mosaic && !settings.views.is_empty()),
             ("mixing", is_mosaic && settings.mixing.is_some()),
             ("cache", is_mosaic && settings.cache.is_some()),
+            ("select or where", is_mosaic && self.dataset.source.selection().is_some()),
         ];
         match unfit.into_iter().find(|(_, is_unfit)| *is_unfit) {
             Some((key, _)) => Err(StreamError::NoMosaic { key }),
@@ -313,6 +314,7 @@ impl Opening {
             stream: self.identity.stream.clone(),
             grains,
             classes,
+            selected: order.selection.map(|selection| selection.selected()),
             spec: Some(order.spec),
             lease_size: self.settings.lease_size(),
             lease_size_required: self.settings.wanted_lease_size.is_some(),
@@ -321,7 +323,12 @@ impl Opening {
             epochs: self.settings.epochs.unwrap_or(0),
             replaces: Some(0),
             process: self.ledger.node.process.clone(),
-            policies: Some(policies::of(&self.settings, self.dataset.source.len(), limits, functions)),
+            policies: Some(policies::of(
+                &self.settings,
+                selected::count(self.dataset.source.as_ref()),
+                limits,
+                functions,
+            )),
             names_trainers: true,
             ledger_version: LEDGER_VERSION,
         }

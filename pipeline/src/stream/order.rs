@@ -1,22 +1,25 @@
 //! The order of a stream's epochs, as its ledger and its stages have to know it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use forebay_plan::{
     CLASS_PERMUTATION, EpochPart, GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainTable, MIXTURE_PERMUTATION,
-    OrderTable, PERMUTATION, Plan, SpecError, shares,
+    OrderTable, PERMUTATION, Plan, SELECTED, SelectionProblem, SelectionTable, SpecError, shares,
 };
 use forebay_proto::v1::{LedgerSpec, SourceShare};
-use forebay_sources::{Grains, Member, Source};
+use forebay_sources::{Grains, Member, Selection, Source};
 
 use crate::classes::StreamClasses;
+use crate::selected;
 use crate::settings::{Shuffle, StreamSettings};
 
-/// A spec, and the table that it is about.
+/// A spec, and the table and the selected records that it is about.
 #[derive(Debug)]
 pub(crate) struct StreamOrder {
     pub spec: LedgerSpec,
     pub table: Option<OrderTable>,
+    pub selection: Option<Arc<SelectionTable>>,
 }
 
 impl StreamOrder {
@@ -30,7 +33,24 @@ impl StreamOrder {
         part: Option<EpochPart>,
         classes: Option<&StreamClasses>,
     ) -> Result<Self, SpecError> {
-        let records = source.len();
+        let table = |own: &Selection| SelectionTable::new(Arc::clone(own.words()), own.records());
+        let selection = source.selection().map(table).transpose()?.map(Arc::new);
+        let order = Self::of_selected(source, settings, part, classes, selection.as_deref())?;
+        let Some(selection) = selection else { return Ok(order) };
+        let LedgerSpec { permutation, .. } = order.spec;
+        let spec = LedgerSpec { permutation: permutation + SELECTED, selection: Some(selection.order()), ..order.spec };
+        Ok(Self { spec, selection: Some(selection), ..order })
+    }
+
+    /// The order of the selected records, as if the dataset had no others.
+    fn of_selected(
+        source: &dyn Source,
+        settings: &StreamSettings,
+        part: Option<EpochPart>,
+        classes: Option<&StreamClasses>,
+        selection: Option<&SelectionTable>,
+    ) -> Result<Self, SpecError> {
+        let records = selected::count(source);
         let (shard, lockstep) = match part {
             None => (None, None),
             Some(EpochPart::Shard(shard)) => (Some(shard), None),
@@ -50,23 +70,29 @@ impl StreamOrder {
             },
             lockstep,
             classes: classes.map(StreamClasses::order),
+            selection: None,
         };
         if let Some(classes) = classes {
             let table = Some(OrderTable::Classes(Arc::clone(classes.table())));
-            return Ok(Self { spec: LedgerSpec { permutation: CLASS_PERMUTATION, ..spec }, table });
+            return Ok(Self { spec: LedgerSpec { permutation: CLASS_PERMUTATION, ..spec }, table, selection: None });
         }
         let mixed = spec.sources.iter().any(|source| source.positions != source.records);
         let (by_records, by_grains) =
             if mixed { (MIXTURE_PERMUTATION, GRAIN_MIXTURE_PERMUTATION) } else { (PERMUTATION, GRAIN_PERMUTATION) };
-        match (settings.shuffle, source.grains()) {
+        let starts = match source.grains() {
+            Grains::Starts(starts) => Some(grains_of(starts, selection)),
+            Grains::Records => None,
+        };
+        match (settings.shuffle, starts) {
             // Where each record is a grain, the permutation of records is that of grains.
-            (Shuffle::Grains { window }, Grains::Starts(starts)) if (starts.len() as u64) < records => {
-                let table = Arc::new(GrainTable::new(starts, records)?);
+            (Shuffle::Grains { window }, Some(starts)) if (starts.len() as u64) < records => {
+                let table = Arc::new(GrainTable::new(&starts, records)?);
                 let grains = Some(table.order(window.get()));
                 let table = Some(OrderTable::Grains(table));
-                Ok(Self { spec: LedgerSpec { permutation: by_grains, grains, ..spec }, table })
+                let spec = LedgerSpec { permutation: by_grains, grains, ..spec };
+                Ok(Self { spec, table, selection: None })
             }
-            _ => Ok(Self { spec: LedgerSpec { permutation: by_records, ..spec }, table: None }),
+            _ => Ok(Self { spec: LedgerSpec { permutation: by_records, ..spec }, table: None, selection: None }),
         }
     }
 
@@ -75,18 +101,27 @@ impl StreamOrder {
     /// # Errors
     /// No ledger can have the spec.
     pub(crate) fn plan(&self) -> Result<Plan, SpecError> {
-        Plan::with_table(&self.spec, self.table.clone())
+        Plan::with_selection(&self.spec, self.table.clone(), self.selection.clone())
     }
+}
+
+/// The places of the first selected record of each grain that has one. A grain is what is selected of it (semantics rule 66).
+fn grains_of<'s>(starts: &'s [u64], selection: Option<&SelectionTable>) -> Cow<'s, [u64]> {
+    let Some(selection) = selection else { return starts.into() };
+    let ends = starts.iter().skip(1).copied().chain([u64::MAX]);
+    let spans = starts.iter().zip(ends).map(|(start, end)| (selection.below(*start), selection.below(end)));
+    spans.filter(|(start, end)| start < end).map(|(start, _)| start).collect::<Vec<_>>().into()
 }
 
 /// The sources of a dataset with their shares of an epoch. None for a single source that is not repeated.
 fn sources(source: &dyn Source, settings: &StreamSettings) -> Result<Vec<SourceShare>, SpecError> {
-    let single = [Member { name: String::new(), records: source.len() }];
-    let members = match source.members() {
-        [] if settings.repeats.get() == 1 && settings.weights.is_none() => return Ok(Vec::new()),
-        [] => &single[..],
-        members => members,
-    };
+    let members = selected::members(source, settings.repeats.get() > 1 || settings.weights.is_some());
+    if let Some(empty) = members.iter().find(|member| member.records == 0) {
+        return Err(SelectionProblem::Nothing(empty.name.clone()).into());
+    }
+    if members.is_empty() {
+        return Ok(Vec::new());
+    }
     let records: Vec<u64> = members.iter().map(|member| member.records).collect();
     let positions = shares(&records, settings.weights.as_deref(), settings.repeats.get())?;
     let share = |(member, positions): (&Member, u64)| SourceShare {

@@ -25,7 +25,7 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
     StreamInfo {
         stream: identity.stream.clone(),
         run: identity.run.clone(),
-        records: dataset.records(),
+        records: dataset.selected(),
         batch_size: settings.batch_size.into(),
         batches_per_epoch: batching(settings).batches_per_epoch(dataset.plan(), epoch),
         epochs: settings.epochs.unwrap_or(0),
@@ -87,7 +87,7 @@ fn told(stream: &Stream, ring: RingStatus, counted: LedgerCounts) -> StreamStatu
         name: identity.to_string(),
         run: identity.run.clone(),
         source: dataset.name().into(),
-        records: dataset.records(),
+        records: dataset.selected(),
         epoch: ring.epoch,
         delivered,
         batches: delivery.counters().published.load(Ordering::Relaxed),

@@ -225,7 +225,7 @@ impl Stages {
     /// The rules of batches.
     fn rules(&self, is_dynamic: bool) -> Rules {
         let settings = &*self.settings;
-        let most_failures = |limit| policies::most_failures(limit, self.dataset.records());
+        let most_failures = |limit| policies::most_failures(limit, self.dataset.selected());
         Rules {
             batch_size: settings.batch_size,
             on_error: settings.on_error,

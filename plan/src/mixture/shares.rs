@@ -5,6 +5,7 @@ use forebay_proto::v1::{LedgerSpec, SourceShare};
 
 use crate::classes::CLASS_PERMUTATION;
 use crate::grains::GRAIN_MIXTURE_PERMUTATION;
+use crate::selection::{SELECTED, dataset_records};
 
 /// The version of the permutation of a mixture.
 pub const MIXTURE_PERMUTATION: u32 = 3;
@@ -140,6 +141,15 @@ pub(crate) const fn is_mixture(version: u32) -> bool {
     matches!(version, MIXTURE_PERMUTATION | GRAIN_MIXTURE_PERMUTATION)
 }
 
+/// Checks that the turns of a spec from outside have numbers of their own, whatever its records are.
+pub(crate) fn check_turns(spec: &LedgerSpec) -> Result<(), MixtureProblem> {
+    let (records, order) = (dataset_records(spec), spec.permutation % SELECTED);
+    if (is_mixture(order) || spec.classes.is_some()) && records >= Turn::RECORDS {
+        return Err(MixtureProblem::TooLarge(records));
+    }
+    Ok(())
+}
+
 /// Checks the sources of a spec from outside.
 pub(crate) fn check(spec: &LedgerSpec) -> Result<(), MixtureProblem> {
     let sources = &spec.sources;
@@ -147,9 +157,6 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), MixtureProblem> {
         return Err(MixtureProblem::TooMany(sources.len()));
     }
     let is_mixed = is_mixture(spec.permutation);
-    if (is_mixed || spec.classes.is_some()) && spec.records >= Turn::RECORDS {
-        return Err(MixtureProblem::TooLarge(spec.records));
-    }
     let sum = |of: fn(&SourceShare) -> u64| sources.iter().try_fold(0_u64, |sum, source| sum.checked_add(of(source)));
     let records = sum(|source| source.records);
     // With classes, the positions follow from the table.

@@ -8,7 +8,7 @@ use crate::classes::ClassTable;
 use crate::grains::GrainTable;
 use crate::spec::SpecError;
 
-/// See the module. A spec has the digest of its table.
+/// See the module. A spec has the digest of its table. If the spec selects records, the table is about these alone.
 #[derive(Clone, Debug)]
 pub enum OrderTable {
     /// Which records are read at once (semantics rule 56).

@@ -1,5 +1,9 @@
 //! Tests of the positions of epochs, shards and ranks.
 
+use std::collections::BTreeSet;
+
+use forebay_proto::Turn;
+
 use super::*;
 use crate::{grains::GRAIN_PERMUTATION, spec::PERMUTATION};
 

@@ -23,7 +23,8 @@ pub struct LedgerSpec {
     pub seed: u64,
     /// Version of the permutation. 1 permutes records. 2 permutes grains, and records within windows of them. 3 takes records
     /// from `sources` in their shares, and permutes these. 4 does so too, but permutes the grains of each source. 5 has steps of
-    /// classes.
+    /// classes. With 256 added, the same of the selected records: `records`, `sources` and the tables of grains and classes then count
+    /// selected records alone.
     #[prost(uint32, tag = "5")]
     pub permutation: u32,
     /// Set for static assignment. Absent: dynamic.
@@ -41,6 +42,9 @@ pub struct LedgerSpec {
     /// Set with permutation 5 (semantics rule 62), and never together with `shard` or `grains`.
     #[prost(message, optional, tag = "80")]
     pub classes: ::core::option::Option<ClassOrder>,
+    /// Set with a permutation above 256 (semantics rule 66).
+    #[prost(message, optional, tag = "90")]
+    pub selection: ::core::option::Option<RecordSelection>,
 }
 /// One of the sources of a dataset, and its share of an epoch (semantics rules 57 and 58).
 #[allow(clippy::all)]
@@ -150,6 +154,25 @@ pub struct ClassNumbers {
     /// record has no class.
     #[prost(bytes = "vec", tag = "2")]
     pub numbers: ::prost::alloc::vec::Vec<u8>,
+}
+/// What the order of selected records depends on beside the rest of the spec.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RecordSelection {
+    /// 32 bytes over the numbers of the selected records.
+    #[prost(bytes = "vec", tag = "1")]
+    pub digest: ::prost::alloc::vec::Vec<u8>,
+    /// How many records the dataset has, selected or not.
+    #[prost(uint64, tag = "2")]
+    pub records: u64,
+}
+/// The records of a dataset that are selected.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SelectedRecords {
+    /// A bit for each record of the dataset, the lowest bit of the first byte first.
+    #[prost(bytes = "vec", tag = "1")]
+    pub bits: ::prost::alloc::vec::Vec<u8>,
 }
 /// One shard of DALI's static split. Each shard has a ledger of its own.
 #[allow(clippy::all)]
@@ -281,6 +304,9 @@ pub struct OpenRequest {
     /// The table whose digest is in the spec, if the spec has steps of classes.
     #[prost(message, optional, tag = "80")]
     pub classes: ::core::option::Option<ClassNumbers>,
+    /// The records whose digest is in the spec, if the spec has a selection.
+    #[prost(message, optional, tag = "90")]
+    pub selected: ::core::option::Option<SelectedRecords>,
 }
 /// How the workers of a ledger treat an epoch's end and bad records (semantics rule 41).
 #[allow(clippy::all)]
@@ -1338,6 +1364,9 @@ pub struct AuditReply {
     /// In the first page, of an order whose steps have classes: the table.
     #[prost(message, optional, tag = "80")]
     pub classes: ::core::option::Option<ClassNumbers>,
+    /// In the first page, of an order of selected records: these.
+    #[prost(message, optional, tag = "90")]
+    pub selected: ::core::option::Option<SelectedRecords>,
     /// Of tasks: the workers were given the end of the data. So an epoch that is not complete does not add up.
     #[prost(bool, tag = "44")]
     pub has_ended: bool,

@@ -5,7 +5,7 @@ use std::fs;
 use super::nodes::Site;
 use super::visits::Visits;
 use super::{EPOCHS, RECORDS};
-use crate::trainer::{Event, Puppet};
+use crate::trainer::{Event, Puppet, batches, records};
 
 #[test]
 fn rule_41_a_daemon_that_asks_for_other_epochs_is_told_so_and_the_first_one_continues() {
@@ -39,6 +39,39 @@ fn rule_41_a_daemon_with_another_dataset_is_told_where_it_differs() {
     site.kill();
     site.restart();
     assert!(other.fails_to_start().1.contains(&words), "the summary is durable");
+}
+
+#[test]
+fn rule_66_a_daemon_with_another_selection_is_refused_with_both_digests_and_the_others_share_the_selected_records() {
+    let mut site = Site::start();
+    let list = |name: &str, records: &[u8]| {
+        let file = site.ledgers(name);
+        let head = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({},), }}", records.len());
+        let len = u16::try_from(head.len()).unwrap().to_le_bytes();
+        fs::write(&file, [b"\x93NUMPY\x01\0", &len[..], head.as_bytes(), records].concat()).unwrap();
+        format!("{EPOCHS}\nselect = \"{}\"", file.display())
+    };
+    let kept: Vec<u8> = (0..200).filter(|record| record % 3 == 1).collect();
+    let (own, other) = (list("own.npy", &kept), list("other.npy", &kept[1..]));
+    let nodes = [site.node("one", RECORDS, &own), site.node("two", RECORDS, &own)];
+    let (_, said) = site.home("three", RECORDS, &other, "1h").fails_to_start();
+    assert!(said.contains("the selection was ") && said.contains(" (67 of 200 records) and is now "), "{said}");
+    assert!(said.contains(" (66 of 200 records)"), "{said}");
+    let mut trainers = nodes.each_ref().map(|(home, _)| Puppet::attach(home));
+    let own = |events: &[Event]| records(&batches(events));
+    let mut seen: Vec<u64> = trainers.iter_mut().flat_map(|trainer| own(&[trainer.next()])).collect();
+    // The selected records are durable.
+    site.kill();
+    site.restart();
+    assert!(site.home("three", RECORDS, &other, "1h").fails_to_start().1.contains("the selection was "));
+    trainers.iter_mut().for_each(Puppet::run);
+    for trainer in &trainers {
+        seen.extend(own(&trainer.rest()));
+    }
+    seen.sort_unstable();
+    let twice: Vec<u64> = kept.iter().flat_map(|record| [u64::from(*record); 2]).collect();
+    assert_eq!(seen, twice, "each selected record once in each of two epochs");
+    assert!(site.audit()[1..].iter().all(|epoch| epoch.contains("67 of 67") && epoch.contains("checksum equal")));
 }
 
 #[test]

@@ -30,6 +30,8 @@ class Arguments(Batches[Batch]):
         self,
         source: AnySource,
         *,
+        select: str | os.PathLike[str] | None = None,
+        where: str | None = None,
         batch_size: int | None = None,
         size: int | None = None,
         transform: Transform | Sequence[Transform] | None = None,
@@ -80,6 +82,12 @@ class Arguments(Batches[Batch]):
                 as `["/data/a", "tar:/data/b.tar"]`, is one dataset of all of them. A dict from source to weight, such
                 as `{"/data/a": 0.7, "/data/b": 0.3}`, gives each its share of every epoch. `forebay.Source` adds an
                 index, a root or options to a source.
+            select: The records that are read, as a file: an array of NumPy (.npy) with their numbers or with a bool for
+                each record, or an Arrow or parquet file, behind which "?column=NAME" may name the column.
+                docs/selections.md explains it. None: all records.
+            where: The records that are read, as a condition on their labels, their sizes and the columns of the
+                dataset. If select is given as well, both must hold. docs/selections.md has the grammar. None: all
+                records.
             batch_size: Required, except in lockstep. The number of records in a batch. A stream has it already.
             size: Required, unless there is transform or recipe. The side of the square images in pixels. With shuffle,
                 it means RandomResizedCrop(224) and a random flip. Without shuffle, it means Resize(256) and

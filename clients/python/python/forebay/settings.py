@@ -312,6 +312,11 @@ def _index(index: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
     return "none" if index == "none" else _root(index, "index")
 
 
+def _select(select: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
+    file, mark, column = os.fspath(select).partition("?column=")
+    return f"{_root(file, 'select')}{mark}{column}"
+
+
 def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
     return columns if isinstance(columns, (str, Mapping)) else list(columns)
 
@@ -335,6 +340,7 @@ _OF_PYTHON: dict[str, Callable[[Any], Any]] = {
     "dtype": _dtype,
     "root": _root,
     "index": _index,
+    "select": _select,
     "columns": _columns,
     "last_batch_policy": _policy,
 }

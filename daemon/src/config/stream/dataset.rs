@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
+use forebay_sources::{ColumnMap, Condition, Labels, Options, OwnOptions};
 
 use super::super::table::Table;
-use super::super::value::{choice, flag, path};
+use super::super::value::{choice, flag, path, text};
 use super::{Writer, columns, mixture};
 
 /// The dataset of a stream.
@@ -25,6 +25,10 @@ pub struct DatasetSection {
     pub source_options: OwnOptions,
     /// The dataset's index, or "none". `None`: the one in the folder of indexes.
     pub index: Option<PathBuf>,
+    /// The file with the records that are read. `None`: all of them.
+    pub select: Option<String>,
+    /// The condition of the records that are read.
+    pub condition: Option<String>,
 }
 
 impl DatasetSection {
@@ -36,6 +40,8 @@ impl DatasetSection {
             masks: table.take("masks", columns::masks).unwrap_or_default(),
             source_options: table.take("source_options", columns::options).unwrap_or_default(),
             index: table.take("index", path),
+            select: table.take("select", text),
+            condition: condition(table),
             root: table.take("root", path),
             labels: table.take_or(
                 "labels",
@@ -49,7 +55,8 @@ impl DatasetSection {
     pub fn options(&self) -> Options {
         let (columns, own) = (self.columns.clone(), self.source_options.clone());
         let masks = self.masks.clone();
-        let mut options = Options { labels: self.labels, columns, masks, own, ..Options::default() };
+        let (select, condition) = (self.select.clone(), self.condition.clone());
+        let mut options = Options { labels: self.labels, columns, masks, own, select, condition, ..Options::default() };
         if let Some(root) = &self.root {
             options.own.set("root", root.to_string_lossy());
         }
@@ -60,6 +67,15 @@ impl DatasetSection {
     pub fn name(&self) -> String {
         self.source.as_ref().map_or_else(|| "a list of files".into(), |sources| sources.join(", "))
     }
+}
+
+/// Reads `where`. What it says of columns is compared with the dataset when that is opened.
+fn condition(table: &mut Table<'_, '_>) -> Option<String> {
+    let condition = table.take("where", text)?;
+    if let Err(error) = Condition::parse(&condition) {
+        table.mistake("where", format!("cannot be read: {error}"));
+    }
+    Some(condition)
 }
 
 /// The dataset: `source`, or from a Loader `files = true`, whose list comes beside the settings. The outer `None` is a

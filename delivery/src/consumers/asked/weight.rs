@@ -136,7 +136,7 @@ fn take<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
 mod tests {
     use forebay_proto::v1::call_request::Call;
     use forebay_proto::v1::{
-        CallRequest, ClassOrder, LedgerSpec, PathCall, Range, RestoreCall, Snapshot, StateCall, Tally,
+        CallRequest, ClassOrder, LedgerSpec, PathCall, Range, RecordSelection, RestoreCall, Snapshot, StateCall, Tally,
     };
     use proptest::prelude::*;
     use prost::Message as _;
@@ -257,7 +257,9 @@ mod tests {
             sources: _,
             lockstep: _,
             classes: _,
+            selection: _,
         } = LedgerSpec::default();
+        let RecordSelection { digest: _, records: _ } = RecordSelection::default();
         let ClassOrder { digest: _, places: _, leftovers: _, repeats: _, rule: _ } = ClassOrder::default();
         let SourceShare { records: _, positions: _, name: _ } = SourceShare::default();
         let AckItem { lease: _, range: _, kind: _, count: _, sum_high: _, sum_low: _ } = AckItem::default();
