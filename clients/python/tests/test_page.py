@@ -77,7 +77,7 @@ def test_a_loader_of_a_service_has_the_page_of_the_service(pictures, service):
         html = shown(url)
         assert ">train</a>" in html
         assert '<h2 id="section-1">Daemon</h2>' in html
-        # The service goes on without it.
+        # The service does not need it.
         loader.close()
     assert is_gone(url)
     with forebay.Loader("train", socket=daemon.socket) as loader:
