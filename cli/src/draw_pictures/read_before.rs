@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use forebay_columns::Table;
-use forebay_sources::{Grains, Locator, MaskColumn, ReadError, Sizes, Source};
+use forebay_sources::{Grains, Locator, MaskColumn, Member, ReadError, Selection, Sizes, Source};
 
 use crate::verify::read;
 
@@ -72,6 +72,15 @@ impl Source for ReadBefore {
 
     fn grains(&self) -> Grains<'_> {
         self.source.grains()
+    }
+
+    // Which records are selected, and of which source they are, decides in which bucket a batch shows a record.
+    fn selection(&self) -> Option<&Selection> {
+        self.source.selection()
+    }
+
+    fn members(&self) -> &[Member] {
+        self.source.members()
     }
 
     fn sizes(&self) -> Sizes {

@@ -1,14 +1,18 @@
 """`loader.page()`: the page of a Loader's daemon, which ends with its Loader and with its process."""
 
+import html
 import os
+import re
 import signal
 import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from urllib.parse import urljoin
 
 import forebay
+import numpy as np
 import pytest
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
@@ -39,14 +43,32 @@ def test_a_private_loader_has_a_page_that_ends_with_it(pictures, capsys):
     loader = forebay.Loader(pictures(8), batch_size=4, size=8)
     url = loader.page()
     assert capsys.readouterr().out == f"The page is at {url}\n"
-    html = shown(url)
-    assert f"Private daemon of process {os.getpid()}" in html
-    assert html.count("<article") == 1
+    said = shown(url)
+    assert f"Private daemon of process {os.getpid()}" in said
+    assert said.count("<article") == 1
     assert loader.page() == url
     loader.close()
     assert is_gone(url)
     with pytest.raises(forebay.ClosedError):
         loader.page()
+
+
+def test_the_latest_batch_of_selected_records_in_buckets_has_the_size_of_its_bucket(sized, tmp_path):
+    from PIL import Image
+
+    # They have three buckets, and fill a step only together. Among all records, each has a step of its own bucket.
+    np.save(tmp_path / "keep.npy", [0, 1, 3, 5])
+    with sized().loader(select=str(tmp_path / "keep.npy")) as loader:
+        (batch,) = loader
+        url = loader.page()
+        (stream,) = re.findall(r'href="(stream[^"]+)"', shown(url))
+        images = re.findall(
+            r'<img src="([^"]+)"', shown(urljoin(url, html.unescape(stream.replace("stream", "batch", 1))))
+        )
+        assert len(images) == 4
+        for expected, image in zip(batch.images, images):
+            with urllib.request.urlopen(urljoin(url, html.unescape(image)), timeout=PATIENCE) as answer:
+                assert (np.asarray(Image.open(answer).convert("RGB")) == expected).all()
 
 
 def test_a_forgotten_loader_and_one_that_is_left_end_their_pages(pictures):
@@ -74,9 +96,9 @@ def test_a_loader_of_a_service_has_the_page_of_the_service(pictures, service):
     daemon = service(pictures(8), batch_size=4, size=8)
     with forebay.Loader("train", socket=daemon.socket) as loader:
         url = loader.page()
-        html = shown(url)
-        assert ">train</a>" in html
-        assert '<h2 id="section-1">Daemon</h2>' in html
+        said = shown(url)
+        assert ">train</a>" in said
+        assert '<h2 id="section-1">Daemon</h2>' in said
         # The service does not need it.
         loader.close()
     assert is_gone(url)
