@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
 
 use crate::channel::Channel;
 
@@ -14,6 +14,7 @@ use crate::channel::Channel;
 #[derive(Debug)]
 pub struct Arena {
     file: File,
+    len: u64,
 }
 
 impl Arena {
@@ -26,7 +27,7 @@ impl Arena {
         let file = File::from(memfd_create("forebay-arena", flags)?);
         file.set_len(len)?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        Ok(Self { file })
+        Ok(Self { file, len })
     }
 
     /// Sends its descriptor to the child, before any request.
@@ -52,6 +53,18 @@ impl Arena {
     pub fn read(&self, place: u64, into: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(into, place)
     }
+
+    /// Gives the memory behind the first bytes back to the system. All of it is zero then, and is taken again as it is written.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn give_back(&self, behind: u64) -> io::Result<()> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        match self.len.checked_sub(behind) {
+            None | Some(0) => Ok(()),
+            Some(len) => Ok(fallocate(&self.file, flags, behind, len)?),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -67,6 +80,32 @@ mod tests {
         assert_eq!(&read, b"\0\0abc\0\0\0");
         arena.write(6, b"abc").unwrap_err();
         arena.read(1, &mut read).unwrap_err();
+    }
+
+    #[test]
+    fn memory_that_is_given_back_is_zero_and_is_taken_again() {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let (arena, page) = (Arena::new(1 << 40).unwrap(), 1 << 16);
+        let taken = || arena.file.metadata().unwrap().blocks();
+        let pages = |bytes: u8| {
+            arena.write(0, &vec![bytes; page]).unwrap();
+            arena.write(1 << 30, &vec![bytes; page]).unwrap();
+        };
+        pages(1);
+        let before = taken();
+        arena.give_back(page as u64).unwrap();
+        assert_eq!(taken() * 2, before);
+        let mut read = vec![7; page];
+        arena.read(1 << 30, &mut read).unwrap();
+        assert!(read.iter().all(|byte| *byte == 0));
+        arena.read(0, &mut read).unwrap();
+        assert!(read.iter().all(|byte| *byte == 1), "the first bytes stay");
+        pages(2);
+        assert_eq!(taken(), before);
+        arena.give_back(1 << 40).unwrap();
+        arena.give_back(1 << 41).unwrap();
+        assert_eq!(taken(), before);
     }
 
     #[test]

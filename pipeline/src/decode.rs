@@ -47,7 +47,7 @@ pub(crate) use decoding::Decoding;
 use job::DecodeJob;
 use job::stream_pictures::StreamPictures;
 pub(crate) use lanes::GpuLanes;
-use maker::{PictureMaker, PictureOrder};
+use maker::{PictureMaker, PictureOrder, origin_before};
 use mixing::MixJob;
 pub(crate) use outcomes::Done;
 #[cfg(test)]
@@ -102,6 +102,8 @@ pub struct Pool {
     work_queue: Arc<WorkQueue>,
     meter: Arc<Meter>,
     threads: usize,
+    /// Bytes of memory for decoding.
+    budget: u64,
     /// Those of the GPUs' lanes, which end before their GPUs do.
     of_gpus: GpuThreads,
     gpus: Vec<Gpu>,
@@ -138,7 +140,8 @@ impl Pool {
         // The pool exists before its first thread. So if a later thread cannot be started, dropping the pool ends the
         // earlier ones.
         let (gpus, off) = (lanes.take_gpus(), lanes.off().to_vec());
-        let mut pool = Self { work_queue, meter, threads, of_gpus, gpus, off, suspects: None };
+        let budget = memory.total();
+        let mut pool = Self { work_queue, meter, threads, budget, of_gpus, gpus, off, suspects: None };
         for number in 0..threads {
             let (work_queue, make, meter) = (Arc::clone(&pool.work_queue), Arc::clone(make), Arc::clone(&pool.meter));
             let memory = Arc::clone(memory);
@@ -165,6 +168,11 @@ impl Pool {
     pub(crate) fn with_children(mut self, limits: ChildLimits) -> Self {
         self.suspects = Some(SuspectLane::new(limits, self.threads));
         self
+    }
+
+    /// Bytes of memory for decoding.
+    pub(crate) fn budget(&self) -> u64 {
+        self.budget
     }
 
     /// Queues a picture. A kept picture is no suspect: this process has decoded it before and survived.
@@ -287,8 +295,12 @@ fn work(work_queue: &WorkQueue, make: &MakeDecode, memory: &Arc<Budget>, meter: 
         // Without an outcome, a place would hold its batch and the epoch forever. So a decoder's panic is an outcome too.
         // The decoder is then made again, so that no broken state is reused.
         let steps = pictures.steps.as_ref().zip(stepping.as_mut());
-        let beginning = steps.map(|(steps, stepping)| steps.begin(stepping, *draw));
-        let outcome = match caught(|| maker.make(order, beginning, place)) {
+        let origin = || origin_before(masks.picture(order.content), (recipe, order.cache), work_queue.limits());
+        let outcome = caught(|| {
+            let beginning = steps.map(|(steps, stepping)| steps.begin(stepping, *draw, &origin));
+            maker.make(order, beginning.transpose()?, place)
+        });
+        let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(panic) => {
                 maker = PictureMaker::new(make, *work_queue.limits(), memory);

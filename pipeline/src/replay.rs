@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use forebay_pixels::{Draw, MOST_VIEWS, Mosaics, Origin, Plan, Recipe, View};
+use forebay_pixels::{Draw, Limits, MOST_VIEWS, Mosaics, Origin, Plan, Recipe, View};
 use forebay_plan::{Plan as EpochPlan, SpecError};
 use forebay_proto::Turn;
 use forebay_sources::{ReadError, ReaderFolders, Source};
@@ -15,7 +15,7 @@ use crate::classes::{BucketError, StreamClasses};
 use crate::declared_columns::with_declared;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
-use crate::decode::maker::BehindStep;
+use crate::decode::maker::{BehindStep, origin_before};
 use crate::decode::masks::{MadePicture, MaskThread, Masks};
 use crate::decode::mosaic::{MosaicPixels, MosaicThread, OwnPicture};
 use crate::decode::steps::StepError;
@@ -110,6 +110,7 @@ pub struct Replay<'a> {
     mosaics: Option<Arc<Mosaics>>,
     steps: Option<ReplayedSteps>,
     cache: Option<Cache>,
+    limits: Limits,
     lane: Decode,
     mask_thread: MaskThread,
     memory: Arc<Budget>,
@@ -130,7 +131,7 @@ impl<'a> Replay<'a> {
         let further = settings.views.iter();
         let further = further.map(|view| Ok(View { name: view.name.clone(), recipe: bound(&view.recipe)? }));
         let views = further.collect::<Result<Vec<_>, NoBoxes>>()?;
-        let steps = steps(source, settings, (&recipe, &views), readers)?;
+        let steps = steps(source, settings, (&recipe, &views), (readers, &decode.limits))?;
         // A cache of decoded pictures may shrink them, whether it has room or not.
         let cache = settings.cache.filter(|cache| cache.kind == CacheKind::Decoded);
         let cache = cache.map(|cache| Cache::new(cache.keep(&recipe), 0));
@@ -145,7 +146,8 @@ impl<'a> Replay<'a> {
             Ok((classes, plan))
         });
         let classes = classes.transpose()?;
-        Ok(Self { source, settings, recipe, views, classes, mosaics, steps, cache, lane, mask_thread, memory })
+        let limits = decode.limits;
+        Ok(Self { source, settings, recipe, views, classes, mosaics, steps, cache, limits, lane, mask_thread, memory })
     }
 
     /// Makes all views of a turn of a record again.
@@ -153,7 +155,8 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// There is no such record, or it is bad.
     pub fn turn(&mut self, epoch: u64, turn: Turn) -> Result<Vec<ReplayedView>, ReplayError> {
-        let Self { source, settings, recipe, views, classes, mosaics, steps, cache, lane, mask_thread, memory } = self;
+        let Self { source, settings, recipe, views, classes, mosaics, steps, cache, .. } = self;
+        let Self { limits, lane, mask_thread, memory, .. } = self;
         let (record, records, seed) = (turn.record(), source.len(), settings.seed);
         if record >= records {
             return Err(ReplayError::NoRecord { record, records });
@@ -185,15 +188,19 @@ impl<'a> Replay<'a> {
         }
         let (mut decoded, mut begun, mut awaiting) = (recipe, views.clone(), Vec::new());
         let mut first = first.bytes.as_mut_slice();
-        let mut beginning = steps.as_ref().map(|steps| steps.begin(draw, &mut awaiting));
-        if let Some(beginning) = &mut beginning {
-            (decoded, first) = beginning.replace((decoded, first), (&mut begun, &mut out));
-        }
         // Only functions see the masks.
         let none = || Masks { of_source: source.masks().len(), ..Masks::default() };
         let masks = steps.as_ref().map_or_else(none, |steps| steps.masks().clone());
+        let input = masks.picture(Input::File(content.own()));
+        let bad = |cause: String| ReplayError::Picture { locator: locator(record), cause };
+        let origin = || origin_before(input, (recipe, cache.as_ref()), limits);
+        let beginning = steps.as_ref().map(|steps| steps.begin(draw, &origin, &mut awaiting)).transpose();
+        let mut beginning = beginning.map_err(|fault| bad(fault.to_string()))?;
+        if let Some(beginning) = &mut beginning {
+            (decoded, first) = beginning.replace((decoded, first), (&mut begun, &mut out));
+        }
         let picture = Picture {
-            input: masks.picture(Input::File(content.own())),
+            input,
             behind: &[],
             cache: cache.as_ref(),
             seek: None,
@@ -203,7 +210,6 @@ impl<'a> Replay<'a> {
             out: first,
             further: FurtherViews { views: &begun, out: &mut out[..views.len()] },
         };
-        let bad = |cause: String| ReplayError::Picture { locator: locator(record), cause };
         let origin = lane(picture).map_err(|fault| bad(fault.to_string()))?;
         for AwaitsMaking { recipe, draw, masks: numbers, .. } in beginning.iter_mut().flat_map(Beginning::awaiting) {
             let (of, behind) =
@@ -277,7 +283,7 @@ fn steps(
     source: &Arc<dyn Source>,
     settings: &StreamSettings,
     (recipe, views): (&Recipe, &[View]),
-    readers: &ReaderFolders,
+    (readers, limits): (&ReaderFolders, &Limits),
 ) -> Result<Option<ReplayedSteps>, ReplayError> {
     let lists = StepLists::new(recipe, views);
     if lists.is_empty() {
@@ -291,5 +297,5 @@ fn steps(
     let follow = FollowSettings { recipe: Arc::new(recipe.clone()), seed, annotated, min_visible };
     let columns = targets.of_steps(follow, &lists);
     let masks = Masks { annotated, fill, ..targets.masks().clone() };
-    Ok(ReplayedSteps::open(lists, (columns, masks), &settings.steps, readers)?)
+    Ok(ReplayedSteps::open(lists, (columns, masks), (&settings.steps, readers), limits)?)
 }

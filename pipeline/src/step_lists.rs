@@ -1,7 +1,9 @@
 //! The lists of transforms of a stream that have functions in Python: that of its pictures, and those of further views. Each is cut at
 //! its functions. What is before the first one that is called is done when the picture is decoded, for all lists at once.
 
-use forebay_pixels::{Draw, KeptPicture, PythonStep, Recipe, SplitRecipe, View};
+use std::borrow::Cow;
+
+use forebay_pixels::{Draw, Fault, KeptPicture, Limits, Origin, PythonStep, Recipe, SplitRecipe, View};
 
 use crate::mask_numbers::MaskNumbers;
 
@@ -21,10 +23,11 @@ pub(crate) struct StepList {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StepLists(Vec<StepList>);
 
-/// A picture before a function: the number of its list, its pixels, and its masks as they are in the picture there.
+/// A picture before a function: the number of its list, its height and width, its pixels, and its masks as they are in the picture there.
 #[derive(Debug)]
 pub(crate) struct AwaitsStep {
     pub list: usize,
+    pub size: (u32, u32),
     pub pixels: Vec<u8>,
     pub masks: Vec<MaskNumbers>,
 }
@@ -38,7 +41,7 @@ pub(crate) struct Beginning<'a>(Vec<Begun<'a>>);
 #[derive(Debug)]
 struct Begun<'a> {
     view: Option<usize>,
-    recipe: &'a Recipe,
+    recipe: Cow<'a, Recipe>,
     draw: Draw,
     /// Where the result goes. None: no function is called, and it is the view itself.
     out: Option<&'a mut [u8]>,
@@ -48,8 +51,8 @@ struct Begun<'a> {
 
 /// The room for what a function is called with, and what is done with the picture before.
 #[derive(Debug)]
-pub(crate) struct AwaitsMaking<'r, 'a> {
-    pub recipe: &'a Recipe,
+pub(crate) struct AwaitsMaking<'r> {
+    pub recipe: &'r Recipe,
     /// The random choices of its view.
     pub draw: Draw,
     /// The pixels, if their room was not given to another.
@@ -105,32 +108,55 @@ impl StepLists {
         self.0.iter().flat_map(|list| list.split.steps())
     }
 
-    /// What is done with a picture when it is decoded. `awaiting` gets room for what functions are called with.
-    pub(crate) fn begin<'a>(&'a self, draw: Draw, awaiting: &'a mut Vec<AwaitsStep>) -> Beginning<'a> {
+    /// Whether a function gets pictures that have their own sizes.
+    pub(crate) fn are_open(&self) -> bool {
+        self.steps().any(|step| step.takes.is_none())
+    }
+
+    /// What is done with a picture when it is decoded. `awaiting` gets room for what functions are called with. `origin` says what the
+    /// recipes are carried out on: it is asked only if the size before a function depends on that.
+    ///
+    /// # Errors
+    /// It does not say that, or what a function would get is above the limits.
+    pub(crate) fn begin<'a>(
+        &'a self,
+        draw: Draw,
+        (origin, limits): (&dyn Fn() -> Result<Origin, Fault>, &Limits),
+        awaiting: &'a mut Vec<AwaitsStep>,
+    ) -> Result<Beginning<'a>, Fault> {
         let called = |list: &StepList| list.next(0, draw);
+        let parts = self.0.iter().map(|list| {
+            let part = list.split.part(0, called(list));
+            if part.is_open() { part.for_picture(&origin()?, list.draw(draw), limits) } else { Ok(Cow::Borrowed(part)) }
+        });
+        let parts = parts.collect::<Result<Vec<_>, Fault>>()?;
         let wanted: Vec<usize> = (0..self.0.len()).filter(|&number| called(&self.0[number]).is_some()).collect();
         awaiting.truncate(wanted.len());
-        awaiting.resize_with(wanted.len(), || AwaitsStep { list: 0, pixels: Vec::new(), masks: Vec::new() });
+        awaiting.resize_with(wanted.len(), || AwaitsStep {
+            list: 0,
+            size: (0, 0),
+            pixels: Vec::new(),
+            masks: Vec::new(),
+        });
         for (room, &list) in awaiting.iter_mut().zip(&wanted) {
-            room.list = list;
-            let split = &self.0[list].split;
-            fill(&mut room.pixels, split.part(0, called(&self.0[list])).place_len());
+            let (height, width, _) = parts[list].shape();
+            (room.list, room.size) = (list, (height, width));
+            fill(&mut room.pixels, parts[list].place_len());
         }
         let mut rooms = awaiting.iter_mut();
-        let begun = self.0.iter().map(|list| {
-            let next = called(list);
-            let room = next.and_then(|_| rooms.next());
+        let begun = self.0.iter().zip(parts).map(|(list, recipe)| {
+            let room = called(list).and_then(|_| rooms.next());
             let (out, masks) = room.map(|room| (room.pixels.as_mut_slice(), &mut room.masks)).unzip();
-            Begun { view: list.view, recipe: list.split.part(0, next), draw: list.draw(draw), out, masks }
+            Begun { view: list.view, recipe, draw: list.draw(draw), out, masks }
         });
-        Beginning(begun.collect())
+        Ok(Beginning(begun.collect()))
     }
 }
 
 impl<'a> Beginning<'a> {
     /// Takes the place of a recipe and of the room for its result, which it gives, and of those of the further views.
     pub(crate) fn replace<'b>(
-        &mut self,
+        &'b mut self,
         (mut recipe, mut out): (&'b Recipe, &'b mut [u8]),
         (views, others): (&mut Vec<View>, &mut [&'b mut [u8]]),
     ) -> (&'b Recipe, &'b mut [u8])
@@ -140,11 +166,11 @@ impl<'a> Beginning<'a> {
         for begun in &mut self.0 {
             match begun.view {
                 None => {
-                    recipe = begun.recipe;
+                    recipe = &begun.recipe;
                     out = begun.out.take().unwrap_or(out);
                 }
                 Some(view) => {
-                    views[view].recipe = begun.recipe.clone();
+                    views[view].recipe = begun.recipe.as_ref().clone();
                     if let Some(own) = begun.out.take() {
                         others[view] = own;
                     }
@@ -155,7 +181,7 @@ impl<'a> Beginning<'a> {
     }
 
     /// The room for what functions are called with, in the order of the views.
-    pub(crate) fn awaiting(&mut self) -> impl Iterator<Item = AwaitsMaking<'_, 'a>> {
+    pub(crate) fn awaiting(&mut self) -> impl Iterator<Item = AwaitsMaking<'_>> {
         self.0.iter_mut().filter_map(|Begun { recipe, draw, out, masks, .. }| {
             Some(AwaitsMaking { recipe, draw: *draw, pixels: out.as_deref_mut(), masks: masks.as_deref_mut()? })
         })

@@ -22,7 +22,7 @@ pub enum RecipeError {
     /// The pictures would differ in size.
     #[error(
         "the transforms give pictures of different sizes, which cannot be in one batch; add random_resized_crop, \
-         center_crop, or resize with [height, width], or set `size`"
+         center_crop, or resize with [height, width], or set `size`, or `output` of a function in Python"
     )]
     NoFixedShape,
     /// Normalised values are no whole numbers.

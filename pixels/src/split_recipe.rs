@@ -1,11 +1,15 @@
 //! A recipe with functions in Python, in the parts before, between and behind them (semantics rule 59). Which functions are called for
 //! a picture is drawn, if they are inside `random_apply` or `random_choice`, and in which order, if they are inside `random_order`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::draw::{Draw, Draws};
+use crate::fault::{Fault, Limits};
 use crate::interpolation::Interpolation;
+use crate::origin::Origin;
 use crate::output::Output;
+use crate::plan::Plan;
 use crate::recipe::Recipe;
 use crate::transform::leaves::Passage;
 use crate::transform::shape::{Shape, Size};
@@ -16,10 +20,10 @@ use crate::transform::{Python, Resize, Transform};
 pub struct PythonStep {
     /// The function.
     pub python: Python,
-    /// Height and width of the pictures that it gets: packed RGB.
-    pub takes: (u32, u32),
-    /// Height and width of its results.
-    pub gives: (u32, u32),
+    /// Height and width of the pictures that it gets: packed RGB. Nothing if each picture has its own size there.
+    pub takes: Option<(u32, u32)>,
+    /// Height and width of its results. Nothing if each has the size of its picture, which is not the same for all.
+    pub gives: Option<(u32, u32)>,
     /// Whether nothing follows it. Its results then are those of the recipe.
     pub is_last: bool,
     /// Its place in the list, and in each transform that it is in.
@@ -43,11 +47,14 @@ impl SplitRecipe {
     pub fn new(recipe: &Recipe) -> Self {
         let mut steps = Vec::new();
         recipe.list().each_python(&mut |python, leaf, before, is_last| {
-            let Shape::Fixed(height, width) = before else { return };
+            let takes = match before {
+                Shape::Fixed(height, width) => Some((height, width)),
+                Shape::Open => None,
+            };
             steps.push(PythonStep {
                 python: python.clone(),
-                takes: (height, width),
-                gives: python.output.map_or((height, width), Size::square),
+                takes,
+                gives: python.output.map(Size::square).or(takes),
                 is_last,
                 way: leaf.way.clone(),
                 leaf: leaf.number,
@@ -89,7 +96,7 @@ impl SplitRecipe {
     }
 
     /// What is done from behind the function before this number, or from the beginning for 0, up to the function `to`, or to the end
-    /// without one. `to` is what [`next`](Self::next) gives, so no function between them is called.
+    /// without one. The size of its results is [open](Recipe::is_open) where each picture has its own. `to` is what [`next`](Self::next) gives, so no function between them is called.
     ///
     /// # Panics
     /// There are no such functions, or no picture passes them in this order.
@@ -97,7 +104,7 @@ impl SplitRecipe {
         &self.parts[&(from, to.unwrap_or(self.steps.len()))]
     }
 
-    /// All that precedes a function. Functions among that are passed over.
+    /// All that precedes a function. Functions among that are passed over. The size of its results may be [open](Recipe::is_open).
     pub fn before(&self, number: usize) -> Recipe {
         self.recipe.part(None, Some(&self.steps[number]))
     }
@@ -126,10 +133,35 @@ impl SplitRecipe {
 }
 
 impl Recipe {
+    /// Height and width of a part whose results have them from each picture.
+    const OPEN: (u32, u32) = (0, 0);
+
+    /// Whether each of its results has the size that its picture gives it: so may a part of a [`SplitRecipe`] that ends at a function.
+    /// [`for_picture`](Self::for_picture) fixes it.
+    pub fn is_open(&self) -> bool {
+        let (height, width, _) = self.shape();
+        (height, width) == Self::OPEN
+    }
+
+    /// The recipe for one picture, with the size that its result has. One whose size is fixed stays as it is.
+    ///
+    /// # Errors
+    /// A transform refuses the picture, or a step would make more pixels than the limits allow. A recipe of a fixed size says so when
+    /// it is carried out.
+    pub fn for_picture(&self, origin: &Origin, draw: Draw, limits: &Limits) -> Result<Cow<'_, Self>, Fault> {
+        if !self.is_open() {
+            return Ok(Cow::Borrowed(self));
+        }
+        let mut plan = Plan::default();
+        self.plan_into(origin, draw, &mut plan);
+        plan.check(limits)?;
+        Ok(Cow::Owned(Self::of_part(self.list().clone(), (plan.height, plan.width))))
+    }
+
     /// What is done to a picture from behind a leaf, or from the beginning, up to a function, or to the end.
     fn part(&self, behind: Option<usize>, to: Option<&PythonStep>) -> Self {
         let (height, width, _) = self.shape();
-        let size = to.map_or((height, width), |step| step.takes);
+        let size = to.map_or(Some((height, width)), |step| step.takes).unwrap_or(Self::OPEN);
         Self::of_part(self.list().part(Passage { behind, to: to.map(|step| step.leaf) }), size)
     }
 }

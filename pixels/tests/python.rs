@@ -3,7 +3,7 @@
 
 use forebay_pixels::{
     Annotated, Background, CpuDecoder, Draw, Dtype, Fault, KeptPicture, Layout, Limits, MaskDecoder, MaskDepth,
-    MaskOrder, Mode, Origin, Output, Recipe, RecipeError, SplitRecipe, sample,
+    MaskOrder, Mode, Origin, Output, Recipe, RecipeError, SplitRecipe, probe, sample,
 };
 use proptest::prelude::*;
 use serde_json::{Value, from_value, json};
@@ -24,16 +24,17 @@ fn in_parts(recipe: &Recipe, bytes: &[u8], draw: Draw) -> Vec<u8> {
     let (mut decoder, limits) = (CpuDecoder::new(), Limits::default());
     let split = SplitRecipe::new(recipe);
     let mut next = split.next(0, draw);
-    let first = split.part(0, next);
-    let mut out = vec![0; first.place_len()];
-    decoder.decode(bytes, first, draw, &limits, &mut out).unwrap();
+    let origin = probe(bytes).unwrap().origin_before(recipe.input(), None);
+    let first = split.part(0, next).for_picture(&origin, draw, &limits).unwrap();
+    let (mut out, (mut height, mut width, _)) = (vec![0; first.place_len()], first.shape());
+    decoder.decode(bytes, &first, draw, &limits, &mut out).unwrap();
     while let Some(number) = next {
-        let (height, width) = split.steps()[number].gives;
+        assert!(split.steps()[number].takes.is_none_or(|size| size == (height, width)));
         let picture = KeptPicture::of_pixels((width, height), out);
         next = split.next(number + 1, draw);
-        let then = split.part(number + 1, next);
-        out = vec![0; then.place_len()];
-        decoder.transform(&picture, then, draw, &limits, &mut out).unwrap();
+        let then = split.part(number + 1, next).for_picture(&picture.origin, draw, &limits).unwrap();
+        (out, (height, width, _)) = (vec![0; then.place_len()], then.shape());
+        decoder.transform(&picture, &then, draw, &limits, &mut out).unwrap();
     }
     out
 }
@@ -51,15 +52,21 @@ fn mask_of(recipe: &Recipe, mask: &[u8], size: (u32, u32), draw: Draw) -> Vec<u8
 fn mask_in_parts(recipe: &Recipe, mask: &[u8], size: (u32, u32), draw: Draw) -> Vec<u8> {
     let (mut decoder, split) = (MaskDecoder::default(), SplitRecipe::new(recipe));
     let mut next = split.next(0, draw);
-    let mut out = mask_of(split.part(0, next), mask, size, draw);
+    let (origin, limits) = (Origin::plain(size), Limits::default());
+    let first = split.part(0, next).for_picture(&origin, draw, &limits).unwrap();
+    let (mut height, mut width, _) = first.shape();
+    let mut out = mask_of(&first, mask, size, draw);
     while let Some(number) = next {
-        assert!(out == mask_of(&split.before(number), mask, size, draw), "functions before are passed over");
-        let (height, width) = split.steps()[number].gives;
+        let before = split.before(number);
+        let before = before.for_picture(&origin, draw, &limits).unwrap();
+        assert!(out == mask_of(&before, mask, size, draw), "functions before are passed over");
         next = split.next(number + 1, draw);
         let then = split.part(number + 1, next);
+        let then = then.for_picture(&Origin::plain((width, height)), draw, &limits).unwrap();
         let (high, wide, _) = then.shape();
         let numbers = std::mem::replace(&mut out, vec![0; high as usize * wide as usize * 2]);
-        decoder.carry(&numbers, (width, height), MaskDepth::U16, (then, draw, 65535), &mut out);
+        decoder.carry(&numbers, (width, height), MaskDepth::U16, (&then, draw, 65535), &mut out);
+        (height, width) = (high, wide);
     }
     out
 }
@@ -89,7 +96,7 @@ fn a_part_knows_its_sizes_and_only_the_last_one_has_the_form_of_the_output() {
     let (output, background) = (Output::default(), FLOAT.background);
     assert_eq!((first.shape(), first.output()), ((20, 20, 3), Output { background, ..output }));
     let sizes: Vec<_> = steps.iter().map(|step| (step.takes, step.gives)).collect();
-    assert_eq!(sizes, [((20, 20), (10, 30)), ((8, 9), (8, 9))]);
+    assert_eq!(sizes, [(Some((20, 20)), Some((10, 30))), (Some((8, 9)), Some((8, 9)))]);
     let (between, last) = (split.part(1, Some(1)), split.part(2, None));
     assert_eq!((between.shape(), between.output().dtype), ((8, 9, 3), Dtype::Uint8));
     assert_eq!((last.shape(), last.output(), last.normalize().is_some()), ((8, 9, 3), FLOAT, true));
@@ -147,17 +154,13 @@ fn a_function_of_a_choice_at_the_end_of_a_list_is_its_last() {
 }
 
 #[test]
-fn a_function_needs_one_size_and_has_its_place_in_the_list_itself() {
+fn a_function_is_where_the_list_still_gives_pictures_of_one_size() {
     for (list, words) in [
-        (json!([{ "resize": { "size": 8 } }, function()]), "transform 1 (python): it needs pictures of one size"),
-        (json!([function(), { "center_crop": { "size": 8 } }]), "transform 0 (python): it needs pictures of one size"),
+        (json!([{ "resize": { "size": 8 } }, function()]), "give pictures of different sizes"),
+        (json!([function()]), "or `output` of a function in Python"),
         (
             json!([{ "center_crop": { "size": 8 } }, { "random_order": { "transforms": [function(), { "center_crop": { "size": 6 } }] } }]),
             "transform 1 (random_order): it has python in it, so none of its transforms may change the size of pictures, as center_crop does",
-        ),
-        (
-            json!([{ "resize": { "size": 8 } }, { "random_order": { "transforms": [function()] } }, { "center_crop": { "size": 8 } }]),
-            "transform 1 (random_order): transforms[0] (python): it needs pictures of one size",
         ),
         (
             json!([
@@ -181,7 +184,7 @@ fn a_function_needs_one_size_and_has_its_place_in_the_list_itself() {
         ),
         (
             json!([{ "random_choice": { "transforms": [{ "center_crop": { "size": 8 } }, function()] } }]),
-            "transforms[1] (python): it needs pictures of one size",
+            "give pictures of different sizes",
         ),
         (
             json!([
@@ -189,7 +192,7 @@ fn a_function_needs_one_size_and_has_its_place_in_the_list_itself() {
                 { "random_apply": { "transforms": [{ "python": { "function": "a:b", "output": 4 } }] } },
                 function(),
             ]),
-            "transform 2 (python): it needs pictures of one size",
+            "give pictures of different sizes",
         ),
         (
             json!([
@@ -207,6 +210,38 @@ fn a_function_needs_one_size_and_has_its_place_in_the_list_itself() {
         let refused = recipe(list).unwrap_err().to_string();
         assert!(refused.contains(words), "{refused}");
     }
+}
+
+#[test]
+fn a_function_before_the_first_crop_gets_each_picture_in_its_own_size() {
+    let split = |list: Value| SplitRecipe::new(&recipe(list).unwrap());
+    let (draw, limits) = (Draw { seed: 1, epoch: 2, record: 3 }, Limits::default());
+    let declared = json!({ "python": { "function": "a:b", "output": [6, 7] } });
+    let first = split(json!([declared]));
+    let step = &first.steps()[0];
+    assert_eq!((step.takes, step.gives, step.is_last), (None, Some((6, 7)), true));
+    let part = first.part(0, Some(0));
+    assert!(part.is_open() && !first.part(1, None).is_open());
+    let of = |part: &Recipe, size| {
+        let fixed = part.for_picture(&Origin::plain(size), draw, &limits).unwrap();
+        assert!(!fixed.is_open());
+        fixed.shape()
+    };
+    assert_eq!((of(part, (31, 17)), of(part, (1, 90))), ((17, 31, 3), (90, 1, 3)));
+
+    let later = split(
+        json!([{ "resize": { "size": 20 } }, function(), { "pad_by": { "padding": 1 } }, function(), { "center_crop": { "size": 8 } }]),
+    );
+    let sizes: Vec<_> = later.steps().iter().map(|step| (step.takes, step.gives)).collect();
+    assert_eq!(sizes, [(None, None), (None, None)]);
+    assert_eq!(of(later.part(0, Some(0)), (80, 40)), (20, 40, 3));
+    assert_eq!(of(later.part(1, Some(1)), (40, 20)), (22, 42, 3));
+    assert_eq!(later.part(2, None).shape(), (8, 8, 3));
+
+    // What it would make is looked at before there is memory for it.
+    let few = Limits { pixels: 800, ..limits };
+    let too_large = later.part(0, Some(0)).for_picture(&Origin::plain((90, 40)), draw, &few).unwrap_err();
+    assert_eq!(too_large, Fault::TooLarge { pixels: 900, limit: 800 });
 }
 
 #[test]
@@ -279,10 +314,12 @@ proptest! {
     fn parts_behind_each_other_make_what_the_whole_list_makes(
         (seed, record) in (any::<u64>(), any::<u64>()),
         (width, height) in (1_u32..60, 1_u32..60),
-        places in prop::collection::btree_set(0_usize..14, 1..6),
+        places in prop::collection::btree_set(0_usize..16, 1..6),
     ) {
         let places: Vec<usize> = places.into_iter().collect();
         let list = [
+            json!({ "resize": { "size": 21 } }),
+            json!({ "random_rotation": { "degrees": 40, "expand": true } }),
             json!({ "random_resized_crop": { "size": 24 } }),
             json!({ "random_apply": { "p": 0.6, "transforms": [
                 { "color_jitter": { "brightness": 0.4, "hue": 0.1 } },

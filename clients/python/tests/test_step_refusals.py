@@ -13,7 +13,7 @@ BEFORE = [transforms.RandomResizedCrop(16), transforms.RandomHorizontalFlip()]
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
-        ([transforms.Resize(20), transforms.Python("a:b")], "needs pictures of one size"),
+        ([transforms.Resize(20), transforms.Python("a:b")], "or `output` of a function in Python"),
         (
             [transforms.CenterCrop(8), transforms.RandomOrder([transforms.Python("a:b"), transforms.RandomCrop(4)])],
             "it has python in it, so none of its transforms may change the size of pictures, as random_crop does",
@@ -22,7 +22,7 @@ BEFORE = [transforms.RandomResizedCrop(16), transforms.RandomHorizontalFlip()]
             [transforms.CenterCrop(8), transforms.RandomOrder([transforms.Python("a:b", output=4)])],
             "none of its transforms may change the size of pictures, as python does",
         ),
-        ([transforms.RandomApply([transforms.Python("a:b")])], "needs pictures of one size"),
+        ([transforms.RandomApply([transforms.Python("a:b", output=8)])], "pictures of different sizes"),
         ([transforms.Mosaic(16), transforms.Python("a:b")], "cannot follow mosaic"),
         ([*BEFORE, transforms.Normalize([0.0] * 3, [1.0] * 3), transforms.Python("a:b")], "must be the last"),
         ([*BEFORE, transforms.Python("augment")], 'must be "module:name"'),

@@ -45,7 +45,10 @@ def columns(daemon):
     return made
 
 
-def test_rule_59_functions_get_the_masks_of_suspects_as_those_of_any_other_record(binary, tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_first", [False, True], ids=["behind a crop", "before it"])
+def test_rule_59_functions_get_the_masks_of_suspects_as_those_of_any_other_record(
+    is_first, binary, tmp_path, monkeypatch
+):
     write_masked(tmp_path)
     (tmp_path / "JPEGImages" / "1.ppm").unlink()
     row = np.arange(KILLED, dtype=np.uint32)
@@ -62,7 +65,8 @@ def test_rule_59_functions_get_the_masks_of_suspects_as_those_of_any_other_recor
     interpreter.write_text(f'#!/bin/sh\nunset LD_PRELOAD\nexec "{sys.executable}" "$@"\n')
     interpreter.chmod(0o755)
     step = transforms.Python("my_suspects:cut_out")
-    before, behind = transforms.RandomResizedCrop(16, scale=(0.5, 1.0)), transforms.RandomCrop(12)
+    flip, crop = transforms.RandomHorizontalFlip(), transforms.RandomResizedCrop(16, scale=(0.5, 1.0))
+    transform = [flip, step, crop] if is_first else [crop, flip, step]
     keys = {
         "source": str(tmp_path / "JPEGImages"),
         "batch_size": 1,
@@ -72,7 +76,7 @@ def test_rule_59_functions_get_the_masks_of_suspects_as_those_of_any_other_recor
         "masks": MASKS,
         "labels": "none",
         "python": str(interpreter),
-        "transform": [each.to_settings() for each in (before, transforms.RandomHorizontalFlip(), step, behind)],
+        "transform": [each.to_settings() for each in (*transform, transforms.RandomCrop(12))],
     }
     lines = [f"{key} = {json.dumps(value)}".replace('": ', '" = ') for key, value in keys.items()]
     head = f'drain_timeout = "1h"\n[control]\ndir = "{sockets}"\n[coordinator]\npath = "{tmp_path / "state"}"\n'

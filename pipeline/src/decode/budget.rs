@@ -41,6 +41,11 @@ impl Budget {
         Self { prepare: Some(prepare), ..Self::new(u64::MAX) }
     }
 
+    /// Bytes of all shares.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
     /// Takes `bytes`, and waits until other threads have returned enough. More than the total is granted when no other
     /// thread has a share. A thread must take everything that it needs at once. Otherwise, two threads that each have
     /// what the other needs would wait forever.

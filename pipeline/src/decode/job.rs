@@ -71,8 +71,8 @@ impl DecodeJob {
         drop(content);
         let returned = stepping.as_mut().and_then(|stepping| stepping.returned.take()).filter(|_| outcome.is_ok());
         reporter.report(Done { at, place, outcome, partners, returned });
-        if let (Some(steps), true) = (&pictures.steps, stepping.is_some_and(|stepping| stepping.is_counted())) {
-            steps.left();
+        if let (Some(steps), Some(bytes)) = (&pictures.steps, stepping.and_then(|stepping| stepping.counted)) {
+            steps.left(bytes);
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{Draw, Fault, Limits, Mosaics, Origin, Recipe};
+use forebay_pixels::{Draw, Fault, Limits, Mosaics, Origin, Recipe, probe_page};
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
 use crate::decode::masks::{MadePicture, MaskThread, Masks};
 use crate::decode::mosaic::{MosaicThread, OwnPicture};
@@ -67,6 +67,28 @@ impl BehindStep<'_> {
         let picture = Picture { input, behind: &[], cache: None, seek: None, recipe, record, draw, out, further };
         (self.decode)(picture).map(drop)
     }
+}
+
+/// What a recipe will be carried out on, as the header of a picture says before it is decoded.
+///
+/// # Errors
+/// The header cannot be read, or the picture is above the limits.
+pub(crate) fn origin_before(
+    input: Input<'_>,
+    (recipe, cache): (&Recipe, Option<&Cache>),
+    limits: &Limits,
+) -> Result<Origin, Fault> {
+    let bytes = match input {
+        Input::Picture(kept) => return Ok(kept.picture.origin),
+        Input::File(bytes) => bytes,
+    };
+    let probe = probe_page(bytes, recipe.input().page)?;
+    probe.check(limits)?;
+    let form = cache.and_then(|cache| match cache.keep() {
+        Keep::Decoded(form) => Some(form),
+        Keep::Encoded => None,
+    });
+    Ok(probe.origin_before(recipe.input(), form))
 }
 
 impl PictureMaker {

@@ -6,6 +6,7 @@
 //! Pictures that are decoded and wait here take memory. So only as many are on their way at once as keep the children busy. The
 //! others are not decoded yet.
 
+mod admission;
 pub(crate) mod batch_call;
 pub(crate) mod batch_form;
 mod call;
@@ -32,13 +33,14 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use crate::decode::Pool;
 use crate::decode::job::DecodeJob;
 use crate::decode::job::stepping::{StepCalls, Stepping};
-use crate::decode::maker::PictureMaker;
+use crate::decode::maker::{PictureMaker, origin_before};
 use crate::decode::masks::Masks;
 use crate::decode::work_queue::WorkQueue;
 use crate::settings::StepSettings;
 use crate::step_columns::StepColumns;
 use crate::step_lists::{Beginning, StepLists};
 use crate::threads;
+use admission::Admission;
 use batch_call::{BatchCall, BatchCalls};
 use batch_form::BatchForm;
 use call_times::CallTimes;
@@ -47,7 +49,8 @@ use child::{FileHashes, STARTING, StepChild};
 pub use code::StepError;
 use plan::StepPlan;
 
-/// About the bytes that pictures on their way to children and back may have.
+/// About the bytes that pictures on their way to children and back may have. Of pictures that have sizes of their own it is as many as
+/// decoding may take, if that is more.
 const UNDER_WAY_BYTES: u64 = 64 << 20;
 /// If so many calls fail before the first one that does not, the function is at fault, and not the records.
 const FIRST_CALLS: u32 = 32;
@@ -64,8 +67,6 @@ struct StepsShared {
     /// Where pictures come from, and go to.
     queue: Arc<WorkQueue>,
     workers: usize,
-    /// Most pictures on their way.
-    most: usize,
     /// What the functions' files were when the stream was opened.
     files: FileHashes,
     state: Mutex<StepsState>,
@@ -77,11 +78,9 @@ struct StepsShared {
     alone: RwLock<()>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct StepsState {
-    /// Pictures that are not decoded yet.
-    waiting: VecDeque<DecodeJob>,
-    under_way: usize,
+    admission: Admission<DecodeJob>,
     /// Pictures that are ready for a child.
     ready: VecDeque<DecodeJob>,
     /// Finished batches that are ready for a child.
@@ -125,7 +124,8 @@ impl Steps {
         pool: &Pool,
     ) -> Result<Option<Arc<Self>>, StepError> {
         let (queue, threads) = (Arc::clone(&pool.work_queue), pool.threads);
-        let Some(plan) = StepPlan::new(lists, (columns, masks), batch, (settings, readers))? else { return Ok(None) };
+        let plan = StepPlan::new(lists, (columns, masks), batch, (settings, readers), pool.limits())?;
+        let Some(plan) = plan else { return Ok(None) };
         let workers = settings.workers.unwrap_or(threads / 2).max(1);
         let (child, files) = if plan.code.loader().is_some() {
             // It answers once the stream is open.
@@ -136,8 +136,8 @@ impl Steps {
         };
         let (within, frame) = (plan.within(UNDER_WAY_BYTES), plan.frame);
         let least = 2 * (workers + threads);
+        let most = within.clamp(least, least.max(2 * workers * frame + threads));
         let shared = Arc::new(StepsShared {
-            most: within.clamp(least, least.max(2 * workers * frame + threads)),
             counts: StepCounts {
                 functions: plan.functions().map(|_| CallTimes::default()).collect(),
                 ..StepCounts::default()
@@ -146,7 +146,7 @@ impl Steps {
             queue,
             workers,
             files,
-            state: Mutex::default(),
+            state: Mutex::new(StepsState::new(Admission::new(most, pool.budget().max(UNDER_WAY_BYTES)))),
             changed: Condvar::new(),
             opened: Instant::now(),
             alone: RwLock::new(()),
@@ -204,33 +204,27 @@ impl BatchCalls for Steps {
 
 impl StepCalls for Steps {
     fn admit(&self, mut job: DecodeJob) -> Option<DecodeJob> {
-        let mut state = self.shared.state.lock();
-        if state.under_way >= self.shared.most {
-            state.waiting.push_back(job);
-            return None;
-        }
-        state.under_way += 1;
-        stepping(&mut job).is_counted = true;
-        Some(job)
+        let bytes = self.shared.bytes(&job);
+        // It is counted with these bytes once it is admitted, now or later.
+        stepping(&mut job).counted = Some(bytes);
+        self.shared.state.lock().admission.enter(job, bytes)
     }
 
-    fn left(&self) {
-        let next = {
-            let mut state = self.shared.state.lock();
-            let next = state.waiting.pop_front();
-            if next.is_none() {
-                state.under_way -= 1;
-            }
-            next
-        };
-        if let Some(mut job) = next {
-            stepping(&mut job).is_counted = true;
+    fn left(&self, bytes: u64) {
+        let next = self.shared.state.lock().admission.leave(bytes);
+        for (job, _) in next {
             self.shared.queue.push(job);
         }
     }
 
-    fn begin<'a>(&'a self, stepping: &'a mut Stepping, draw: Draw) -> Beginning<'a> {
-        self.shared.plan.lists.begin(draw, &mut stepping.awaiting)
+    fn begin<'a>(
+        &'a self,
+        stepping: &'a mut Stepping,
+        draw: Draw,
+        origin: &dyn Fn() -> Result<Origin, Fault>,
+    ) -> Result<Beginning<'a>, Fault> {
+        let StepPlan { lists, limits, .. } = &self.shared.plan;
+        lists.begin(draw, (origin, limits), &mut stepping.awaiting)
     }
 
     fn call_first(&self, mut job: DecodeJob, origin: Origin) {
@@ -271,7 +265,24 @@ impl Drop for Steps {
     }
 }
 
+impl StepsState {
+    fn new(admission: Admission<DecodeJob>) -> Self {
+        Self { admission, ready: VecDeque::new(), batches: VecDeque::new(), is_closed: false }
+    }
+}
+
 impl StepsShared {
+    /// What a picture takes on its way, as its header says, if functions get it in a size of its own. What is wrong with it is found when
+    /// it is decoded. Of a suspect, nothing is read in this process.
+    fn bytes(&self, job: &DecodeJob) -> u64 {
+        if !self.plan.lists.are_open() || job.suspect.is_some() {
+            return 0;
+        }
+        let (recipe, cache) = (&*job.pictures.recipe, job.pictures.cache.as_deref());
+        origin_before(job.input(), (recipe, cache), &self.plan.limits)
+            .map_or(0, |origin| self.plan.bytes(&origin, job.draw))
+    }
+
     /// Has the next function called, or ends the picture if there is none.
     fn call_or_end(&self, mut job: DecodeJob) {
         let (turn, stepping) = ((job.record, job.draw), stepping(&mut job));

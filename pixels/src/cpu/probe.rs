@@ -3,11 +3,13 @@
 use crate::cpu::jpeg::head::JpegHead;
 use crate::cpu::jxl::{self, OpenJxl};
 use crate::cpu::other::OpenOther;
+use crate::cpu::upright::Form;
 use crate::cpu::webp::OpenWebp;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
 use crate::origin::Origin;
+use crate::transform_list::Input;
 
 /// What a file says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +89,13 @@ impl Probe {
     pub(crate) fn origin(&self, is_turned: bool) -> Origin {
         let stored = self.orientation.seen(self.width, self.height);
         Origin::of_file(stored, self.orientation, self.orientation.adjusted(is_turned))
+    }
+
+    /// What a recipe with this input is carried out on, before the file is decoded; or what is kept of it in a form.
+    pub fn origin_before(&self, input: Input, kept: Option<Form>) -> Origin {
+        let origin = self.origin(input.adjust_orientation);
+        let (width, height) = origin.size;
+        Origin { size: kept.map_or(origin.size, |form| form.size(width, height)), ..origin }
     }
 
     /// Whether the decoder will take the picture, as far as its size decides that. It depends on the file and the limits alone, so

@@ -136,10 +136,7 @@ impl Transform {
             ),
             Self::Python(_) => {
                 *follows = true;
-                (before == Shape::Open).then(|| {
-                    "it needs pictures of one size. Put random_resized_crop, center_crop, or resize with [height, width] before it"
-                        .to_owned()
-                })
+                None
             }
             _ if *follows && self.cut().is_empty() && self.draws_by_boxes() => {
                 Some("it cannot follow python, which does not say where the boxes are. Put it before python".to_owned())

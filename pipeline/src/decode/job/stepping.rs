@@ -18,11 +18,19 @@ pub(crate) trait StepCalls: fmt::Debug + Send + Sync {
     /// Gives the picture back if it may be decoded now. Otherwise it waits until another one has left.
     fn admit(&self, job: DecodeJob) -> Option<DecodeJob>;
 
-    /// A picture that was admitted has left: another one may be decoded.
-    fn left(&self);
+    /// A picture that was admitted, and counted with so many bytes, has left: others may be decoded.
+    fn left(&self, bytes: u64);
 
-    /// What is done with a picture before functions, and room for the results.
-    fn begin<'a>(&'a self, stepping: &'a mut Stepping, draw: Draw) -> Beginning<'a>;
+    /// What is done with a picture before functions, and room for the results. `origin` says what the picture is made of.
+    ///
+    /// # Errors
+    /// It does not, or what a function would get is above the limits.
+    fn begin<'a>(
+        &'a self,
+        stepping: &'a mut Stepping,
+        draw: Draw,
+        origin: &dyn Fn() -> Result<Origin, Fault>,
+    ) -> Result<Beginning<'a>, Fault>;
 
     /// Passes a picture on to a child, or ends it if no function is called for it. It was decoded, and made of this.
     fn call_first(&self, job: DecodeJob, origin: Origin);
@@ -49,8 +57,11 @@ pub(crate) struct Stepping {
     pub(in crate::decode) list: usize,
     /// The function that is called, by its number in the list; or the first one that may be called next.
     pub(in crate::decode) next: usize,
-    /// What a function gets, or has given.
+    /// What a function gets, or has given, and its height and width.
     pub(in crate::decode) pixels: Vec<u8>,
+    pub(in crate::decode) size: (u32, u32),
+    /// Height and width of what the function got that has given that.
+    pub(in crate::decode) taken: (u32, u32),
     /// The masks of that picture.
     pub(in crate::decode) masks: Vec<MaskNumbers>,
     /// These are values of a batch in place of a picture.
@@ -61,8 +72,8 @@ pub(crate) struct Stepping {
     pub(in crate::decode) returned: Option<Box<Returned>>,
     /// What the picture was made of, once it is decoded.
     pub(in crate::decode) origin: Option<Origin>,
-    /// It is one of those that may be on their way at once.
-    pub(in crate::decode) is_counted: bool,
+    /// It is one of those that may be on their way at once, and is counted with so many bytes.
+    pub(in crate::decode) counted: Option<u64>,
 }
 
 impl Stepping {
@@ -76,22 +87,19 @@ impl Stepping {
             list: 0,
             next: 0,
             pixels,
+            size: (0, 0),
+            taken: (0, 0),
             masks: Vec::new(),
             are_floats: false,
             values,
             returned: None,
             origin: None,
-            is_counted: false,
+            counted: None,
         }
     }
 
     /// Whether it was decoded.
     pub(in crate::decode) fn is_decoded(&self) -> bool {
         self.origin.is_some()
-    }
-
-    /// Whether it is to be counted out.
-    pub(in crate::decode) fn is_counted(&self) -> bool {
-        self.is_counted
     }
 }

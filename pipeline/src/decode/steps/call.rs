@@ -13,6 +13,8 @@ pub(super) struct Call<'a> {
     pub epoch: u64,
     pub repeat: u16,
     pub seed: u128,
+    /// Height and width of the picture.
+    pub size: (u32, u32),
     pub pixels: &'a [u8],
     pub masks: &'a [MaskNumbers],
     pub label: i64,

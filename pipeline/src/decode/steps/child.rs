@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::batch_form::BatchForm;
 use super::call::{Call, CallAnswer};
 use super::code::StepError;
-use super::plan::StepPlan;
+use super::plan::{FRAME_BYTES, StepPlan};
 use super::step_masks::{self, StepRoom};
 use crate::batch_metadata::SettledBatch;
 
@@ -56,6 +56,9 @@ pub(super) type FileHashes = BTreeMap<String, String>;
 pub(super) struct StepChild {
     process: StepProcess,
     arena: Arena,
+    /// The first bytes of the arena whose memory stays when a larger picture has been there, and where the last one of a frame ends.
+    kept: u64,
+    written: u64,
     /// It has answered a call before.
     pub has_answered: bool,
 }
@@ -105,7 +108,8 @@ impl StepChild {
         let arena = Arena::new(plan.arena()).map_err(system)?;
         arena.lend(process.channel()).map_err(system)?;
         let request = format!("{request}\n");
-        let mut child = Self { process, arena, has_answered: false };
+        let kept = if plan.lists.are_open() { FRAME_BYTES } else { u64::MAX };
+        let mut child = Self { process, arena, kept, written: 0, has_answered: false };
         let told = child.process.channel().send(request.as_bytes(), patience).and_then(|()| child.frame(patience));
         match told {
             Ok((b'J', json)) => {
@@ -131,6 +135,7 @@ impl StepChild {
             let Call { step, label, columns, .. } = call;
             let write = |at: u64, bytes: &[u8]| self.arena.write(at, bytes).map_err(|_| Silence::Memory);
             write(place * room.whole, call.pixels)?;
+            self.written = self.written.max(place * room.whole + call.pixels.len() as u64);
             let mut at = place * room.whole + room.masks;
             for mask in call.masks {
                 write(at, &mask.numbers)?;
@@ -138,9 +143,10 @@ impl StepChild {
             }
             let masks: Vec<bool> = call.masks.iter().map(|mask| mask.is_there).collect();
             let sample = json!([call.record, call.epoch, call.view, call.repeat]);
+            let size = json!([call.size.0, call.size.1]);
             let seed = format!("{:x}", call.seed);
             list.push(json!({
-                "step": step, "sample": sample, "seed": seed, "label": label, "columns": columns, "masks": masks,
+                "step": step, "size": size, "sample": sample, "seed": seed, "label": label, "columns": columns, "masks": masks,
             }));
         }
         let request = format!("{}\n", json!({ "do": "call", "calls": list }));
@@ -208,10 +214,12 @@ impl StepChild {
     /// # Errors
     /// It does not come.
     pub(super) fn finish(&mut self, patience: &Patience<'_>) -> Result<(), Silence> {
-        match self.frame(patience)? {
-            (b'D', _) => Ok(()),
-            _ => Err(Silence::Garbage),
+        let (b'D', _) = self.frame(patience)? else { return Err(Silence::Garbage) };
+        if std::mem::take(&mut self.written) > self.kept {
+            // If the system refuses, the memory is there for the next large picture.
+            let _refused = self.arena.give_back(self.kept);
         }
+        Ok(())
     }
 
     /// How it has ended, if it has.

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::settings::StepSettings;
 use crate::step_lists::{StepList, StepLists};
-use forebay_pixels::{Dtype, Layout, Mode, PythonStep, Recipe};
+use forebay_pixels::{Dtype, Layout, Mode, PythonStep, Recipe, Size};
 
 /// Why a stream has no functions in Python.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -140,8 +140,7 @@ impl StepCode {
             json!({
                 "function": step.python.function,
                 "seeded": step.python.seeded,
-                "takes": [step.takes.0, step.takes.1],
-                "gives": [step.gives.0, step.gives.1],
+                "gives": step.python.output.map(Size::square),
                 "floats": form,
             })
         });

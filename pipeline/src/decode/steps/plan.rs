@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forebay_children::{Patience, Silence};
-use forebay_pixels::{Draw, Fault, KeptPicture, PythonStep};
+use forebay_pixels::{Draw, Fault, KeptPicture, Limits, Origin, PythonStep, Size};
 use forebay_sources::ReaderFolders;
 
 use super::batch_form::BatchForm;
@@ -20,7 +20,7 @@ use crate::step_lists::{AwaitsStep, StepList, StepLists, fill};
 
 /// Most pictures that a child gets at once, and about the bytes that they may have.
 const FRAME: usize = 16;
-const FRAME_BYTES: u64 = 8 << 20;
+pub(super) const FRAME_BYTES: u64 = 8 << 20;
 
 /// What is called, and how.
 #[derive(Debug)]
@@ -39,6 +39,8 @@ pub(super) struct StepPlan {
     pub(super) timeout: Duration,
     /// Bytes of memory that a child may take.
     pub(super) memory: u64,
+    /// The limits of a picture.
+    pub(super) limits: Limits,
 }
 
 impl StepPlan {
@@ -51,21 +53,29 @@ impl StepPlan {
         (columns, masks): (StepColumns, Masks),
         batch: Option<BatchForm>,
         (settings, readers): (&StepSettings, &ReaderFolders),
+        limits: &Limits,
     ) -> Result<Option<Self>, StepError> {
         let of_batches = batch.as_ref().map(BatchForm::function);
         let Some(first) = functions(&lists).chain(of_batches).next() else { return Ok(None) };
         let code = StepCode::new(first, settings, readers)?;
-        let bytes = |(height, width): (u32, u32)| u64::from(height) * u64::from(width) * 3;
+        // A picture that has a size of its own may have any up to the limits. Memory is taken as it is written.
+        let bytes = |size: Option<(u32, u32)>| {
+            size.map_or(limits.pixels, |(height, width)| u64::from(height) * u64::from(width)).saturating_mul(3)
+        };
         let floats = |list: &StepList, step| code::floats(list, step).map_or(0, |whole| whole.place_len() as u64);
         let rooms = lists.each().flat_map(|list| {
             let steps = list.split.steps().iter();
             steps.map(move |step| bytes(step.takes).max(bytes(step.gives)).max(floats(list, step)))
         });
-        let of_masks = lists.steps().map(|step| masks.bytes(step.takes).max(masks.bytes(step.gives)));
+        let mask_bytes = |size: Option<(u32, u32)>| {
+            size.map_or_else(|| masks.bytes((1, 1)).saturating_mul(limits.pixels), |size| masks.bytes(size))
+        };
+        let of_masks = lists.steps().map(|step| mask_bytes(step.takes).max(mask_bytes(step.gives)));
         let room = StepRoom::new(rooms.max().unwrap_or(1), of_masks.max().unwrap_or(0));
         // Nothing ends a call in the Loader's process: its user may look at it with a debugger.
         let timeout = if code.loader().is_some() { Duration::MAX } else { settings.timeout };
-        let plan = Self { code, lists, columns, masks, batch, room, frame: 1, timeout, memory: settings.memory.0 };
+        let (memory, limits) = (settings.memory.0, *limits);
+        let plan = Self { code, lists, columns, masks, batch, room, frame: 1, timeout, memory, limits };
         let frame = plan.within(FRAME_BYTES).clamp(1, FRAME);
         Ok(Some(Self { frame, ..plan }))
     }
@@ -90,6 +100,17 @@ impl StepPlan {
         Patience::lasting(self.timeout).unless(is_withdrawn)
     }
 
+    /// What functions get of a picture that is decoded, in bytes with its masks.
+    pub(super) fn bytes(&self, origin: &Origin, draw: Draw) -> u64 {
+        let of_list = |list: &StepList| {
+            let part = list.split.part(0, Some(list.next(0, draw)?));
+            let part = part.for_picture(origin, list.draw(draw), &self.limits).ok()?;
+            let (height, width, _) = part.shape();
+            Some(part.place_len() as u64 + self.masks.bytes((height, width)))
+        };
+        self.lists.each().filter_map(of_list).sum()
+    }
+
     /// How many pictures have about so many bytes.
     pub(super) fn within(&self, bytes: u64) -> usize {
         usize::try_from(bytes / self.room.whole).unwrap_or(usize::MAX)
@@ -106,9 +127,9 @@ impl StepPlan {
             if stepping.awaiting.is_empty() {
                 return false;
             }
-            let AwaitsStep { list, pixels, masks } = stepping.awaiting.remove(0);
+            let AwaitsStep { list, size, pixels, masks } = stepping.awaiting.remove(0);
             (stepping.list, stepping.next, stepping.pixels, stepping.are_floats) = (list, 0, pixels, false);
-            stepping.masks = masks;
+            (stepping.size, stepping.masks) = (size, masks);
         };
         stepping.next = called;
         let (list, origin) = (self.lists.list(stepping.list), stepping.origin.expect("it was decoded"));
@@ -134,6 +155,7 @@ impl StepPlan {
             epoch: draw.epoch,
             repeat: stepping.repeat,
             seed: u128::from(draws.bits(0)) | u128::from(draws.bits(1)) << 64,
+            size: stepping.size,
             pixels: &stepping.pixels,
             masks: &stepping.masks,
             label: returned.and_then(|returned| returned.label).unwrap_or_else(|| self.columns.label(record)),
@@ -155,7 +177,8 @@ impl StepPlan {
     ) -> Result<CallAnswer, Silence> {
         let CallAnswer::Made { are_floats, beside } = &answer else { return Ok(answer) };
         let (list, step) = (self.lists.list(stepping.list), self.step(stepping));
-        let (height, width) = step.gives;
+        let gives = step.python.output.map_or(stepping.size, Size::square);
+        let (height, width) = gives;
         let len = match code::floats(list, step) {
             Some(whole) if *are_floats => whole.place_len(),
             None if *are_floats => return Err(Silence::Garbage),
@@ -165,7 +188,7 @@ impl StepPlan {
         read(0, spare)?;
         // Columns are those of `images`.
         if list.view.is_none() {
-            let masks = match masks_behind(step, (&self.masks, self.room), &stepping.masks, beside, read)? {
+            let masks = match masks_behind(step, gives, (&self.masks, self.room), &stepping.masks, beside, read)? {
                 Ok(masks) => masks,
                 Err(words) => return Ok(CallAnswer::Wrong(words)),
             };
@@ -177,6 +200,7 @@ impl StepPlan {
             stepping.masks = masks;
         }
         stepping.are_floats = *are_floats;
+        stepping.taken = std::mem::replace(&mut stepping.size, gives);
         std::mem::swap(&mut stepping.pixels, spare);
         Ok(answer)
     }
@@ -195,9 +219,10 @@ impl StepPlan {
     ) -> Result<bool, Fault> {
         let list = self.lists.list(stepping.list);
         let (number, own) = (stepping.next - 1, list.draw(draw));
-        let PythonStep { takes, gives, .. } = list.split.steps()[number];
+        let (takes, gives) = (stepping.taken, stepping.size);
         let next = list.next(stepping.next, draw);
         let then = list.split.part(stepping.next, next);
+        let then = &*then.for_picture(&Origin::plain((gives.1, gives.0)), own, &self.limits)?;
         if let (Some(returned), None) = (&mut stepping.returned, list.view) {
             self.columns.carry(returned, gives, then, own);
         }
@@ -221,7 +246,8 @@ impl StepPlan {
         let mut made = Vec::new();
         fill(&mut made, then.place_len());
         behind.make(&kept, then, (record, own), &mut made)?;
-        stepping.pixels = made;
+        let (height, width, _) = then.shape();
+        (stepping.pixels, stepping.size) = (made, (height, width));
         Ok(false)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_children::{Patience, Silence};
-use forebay_pixels::{Draw, Origin};
+use forebay_pixels::{Draw, Fault, Limits, Origin};
 use forebay_sources::ReaderFolders;
 
 use super::call::CallAnswer;
@@ -32,12 +32,14 @@ impl ReplayedSteps {
     pub(crate) fn open(
         lists: StepLists,
         (columns, masks): (StepColumns, Masks),
-        settings: &StepSettings,
-        readers: &ReaderFolders,
+        (settings, readers): (&StepSettings, &ReaderFolders),
+        limits: &Limits,
     ) -> Result<Option<Self>, StepError> {
         // There is no Loader that could call them.
         let settings = StepSettings { workers: None, ..settings.clone() };
-        let Some(plan) = StepPlan::new(lists, (columns, masks), None, (&settings, readers))? else { return Ok(None) };
+        let Some(plan) = StepPlan::new(lists, (columns, masks), None, (&settings, readers), limits)? else {
+            return Ok(None);
+        };
         let (child, _) = StepChild::start(&plan, &Patience::lasting(STARTING))?;
         Ok(Some(Self { plan, child }))
     }
@@ -48,8 +50,16 @@ impl ReplayedSteps {
     }
 
     /// What is done with a picture before functions, and room for the results.
-    pub(crate) fn begin<'a>(&'a self, draw: Draw, awaiting: &'a mut Vec<AwaitsStep>) -> Beginning<'a> {
-        self.plan.lists.begin(draw, awaiting)
+    ///
+    /// # Errors
+    /// `origin` does not say what the picture is made of, or what a function would get is above the limits.
+    pub(crate) fn begin<'a>(
+        &'a self,
+        draw: Draw,
+        origin: &dyn Fn() -> Result<Origin, Fault>,
+        awaiting: &'a mut Vec<AwaitsStep>,
+    ) -> Result<Beginning<'a>, Fault> {
+        self.plan.lists.begin(draw, (origin, &self.plan.limits), awaiting)
     }
 
     /// Calls all functions with what awaits them, which was made of this. Writes the results: `images`, and behind it further views.

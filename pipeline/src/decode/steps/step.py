@@ -132,10 +132,10 @@ class Function:
 
 
 class Step(Function):
-    """A function of pictures: the sizes of what it gets and gives, and the form of its floats."""
+    """A function of pictures: the size of what it gives, if not that of what it gets, and the form of its floats."""
 
     def __init__(self, step: dict[str, Any], find: Callable[[str], Any]) -> None:
-        self.takes, self.gives, self.floats = tuple(step["takes"]), tuple(step["gives"]), step["floats"]
+        self.output, self.floats = step["gives"], step["floats"]
         super().__init__(step, find)
 
     def call(self, picture: Any, make: Callable[[], Sample]) -> Any:  # noqa: ANN401 - arrays
@@ -279,16 +279,17 @@ class Program:
 
     def answer(self, place: int, call: dict[str, Any]) -> tuple[bytes, bytes]:
         """The answer to one call."""
-        step, beside = self.steps[call["step"]], b""
+        step, beside, takes = self.steps[call["step"]], b"", tuple(call["size"])
+        gives = takes if step.output is None else tuple(step.output)
         try:
-            picture = self.picture(place, step.takes)
+            picture = self.picture(place, takes)
             with nullcontext() if self.given is None else kept_states():
-                masks = partial(self.masks.read, place, step.takes, call["masks"])
+                masks = partial(self.masks.read, place, takes, call["masks"])
                 result = step.call(picture, lambda: Sample(call, self.forms, masks))
             if isinstance(result, tuple):
-                result, beside = self.parts(result, call["sample"][2], partial(self.masks.write, place, step.gives))
-            is_kept = result is not None or step.gives != step.takes
-            letter = self.keep(place, step, result) if is_kept else MADE
+                result, beside = self.parts(result, call["sample"][2], partial(self.masks.write, place, gives))
+            is_kept = result is not None or gives != takes
+            letter = self.keep(place, step.floats, gives, result) if is_kept else MADE
         except BaseException as error:
             return self.failure(error)
         return letter, beside
@@ -327,8 +328,8 @@ class Program:
         flat = self.np.frombuffer(self.arena, self.np.uint8, height * width * 3, place * self.room)
         return flat.reshape(height, width, 3)
 
-    def keep(self, place: int, step: Step, result: Any) -> bytes:  # noqa: ANN401 - whatever it returned
-        """Puts a result at its place in the arena. Gives the letter of the answer."""
+    def keep(self, place: int, floats: Any, size: tuple[int, int], result: Any) -> bytes:  # noqa: ANN401 - what it returned
+        """Puts a result, which must have this size, at its place in the arena. Gives the letter of the answer."""
         if result is None:
             raise WrongResultError(
                 "it has returned None, but its output is declared with another size: return that picture"
@@ -336,18 +337,18 @@ class Program:
         if not (hasattr(result, "__array__") or hasattr(result, "__array_interface__")):
             raise WrongResultError(f"it has returned a {type(result).__name__}: return an array, or None")
         array = self.np.asarray(result)
-        expected = (*step.gives, 3)
-        is_float = step.floats is not None and array.dtype == self.np.float32
+        expected = (*size, 3)
+        is_float = floats is not None and array.dtype == self.np.float32
         if not (is_float or array.dtype == self.np.uint8) or array.shape != expected:
-            kinds = "uint8" if step.floats is None else "uint8 or float32"
+            kinds = "uint8" if floats is None else "uint8 or float32"
             raise WrongResultError(
                 f"it has returned {array.dtype} {list(array.shape)}, but must return {kinds} {list(expected)}"
                 + ("" if array.shape == expected else ": declare another size with output")
             )
         if not is_float:
-            self.picture(place, step.gives)[...] = array
+            self.picture(place, size)[...] = array
             return MADE
-        values = in_form(self.np, array, *step.floats)
+        values = in_form(self.np, array, *floats)
         self.np.frombuffer(self.arena, values.dtype, values.size, place * self.room)[...] = values.ravel()
         return FLOATS
 

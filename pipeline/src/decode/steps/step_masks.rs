@@ -35,13 +35,14 @@ pub(super) fn forms(masks: &Masks, room: StepRoom) -> Value {
     json!({ "at": room.masks, "forms": forms.collect::<Vec<_>>() })
 }
 
-/// The masks behind a function of `images`, which got these and has returned this beside its picture. `read` copies bytes out of the
+/// The masks behind a function of `images`, which got these and has returned this beside its picture of this size. `read` copies bytes out of the
 /// picture's room.
 ///
 /// # Errors
 /// The memory cannot be read; or the function has not returned what it must, in words.
 pub(super) fn masks_behind(
     step: &PythonStep,
+    gives: (u32, u32),
     (masks, room): (&Masks, StepRoom),
     got: &[MaskNumbers],
     beside: &[u8],
@@ -52,7 +53,7 @@ pub(super) fn masks_behind(
     };
     let (mut made, mut at) = (Vec::with_capacity(returned.len()), room.masks);
     for (number, (returned, before)) in returned.into_iter().zip(got).enumerate() {
-        let mut mask = masks.missing(number, step.gives);
+        let mut mask = masks.missing(number, gives);
         match returned {
             Some(is_there) => {
                 mask.is_there = is_there;

@@ -80,9 +80,7 @@ fn recipes(job: &DecodeJob) -> impl Iterator<Item = &Recipe> {
 
 /// Puts what a child has made into the job's place. False, if it is not what was asked for.
 pub(super) fn write(reply: &ChildReply, job: &mut DecodeJob) -> bool {
-    if reply.origin.is_none() {
-        return !reply.fault.is_empty();
-    }
+    let Some(made_of) = reply.origin.as_ref().map(origin) else { return !reply.fault.is_empty() };
     let columns =
         job.pictures.masks.targets.iter().map(|target| target.column).chain(job.pictures.views.columns.iter().copied());
     let columns: Vec<usize> = columns.collect();
@@ -93,7 +91,7 @@ pub(super) fn write(reply: &ChildReply, job: &mut DecodeJob) -> bool {
     }
     picture.copy_from_slice(&reply.picture);
     if let Some((steps, stepping)) = job.pictures.steps.as_ref().zip(job.stepping.as_mut()) {
-        let mut beginning = steps.begin(stepping, job.draw);
+        let Ok(mut beginning) = steps.begin(stepping, job.draw, &|| Ok(made_of)) else { return false };
         let has_all = beginning.awaiting().count() == reply.awaiting.len();
         let mut both = beginning.awaiting().zip(&reply.awaiting);
         if !(has_all && both.all(|(room, made)| take_awaiting(room, made, &job.pictures.masks))) {
@@ -112,7 +110,7 @@ pub(super) fn write(reply: &ChildReply, job: &mut DecodeJob) -> bool {
 }
 
 /// Takes what a child has made for a function. False, if it is not what was asked for.
-fn take_awaiting(room: AwaitsMaking<'_, '_>, made: &ChildAwaiting, masks: &Masks) -> bool {
+fn take_awaiting(room: AwaitsMaking<'_>, made: &ChildAwaiting, masks: &Masks) -> bool {
     let AwaitsMaking { recipe, pixels: Some(pixels), masks: numbers, .. } = room else { return false };
     let (height, width, _) = recipe.shape();
     let lens = masks.targets.iter().map(|target| mask_len((height, width), target.depth));

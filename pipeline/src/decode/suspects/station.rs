@@ -18,13 +18,14 @@ use super::{ALLOWANCE, exchange, message};
 use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
-use crate::decode::maker::{PictureMaker, PictureOrder};
+use crate::decode::maker::{PictureMaker, PictureOrder, origin_before};
 use crate::decode::masks::{MaskTarget, Masks};
 use crate::decode::panic::panic_text;
 use crate::decode::views::Views;
 use crate::mask_numbers::MaskNumbers;
 use crate::mosaic::{MosaicContent, PartnerContent};
 use crate::place::PlaceRight;
+use crate::reason::Reason;
 use crate::record::Input;
 use crate::settings::{JpegDecoder, StreamSettings};
 use crate::step_lists::{AwaitsStep, StepLists};
@@ -57,6 +58,7 @@ pub fn make_suspects(read: impl Fn(&str) -> Option<StreamSettings>) -> io::Resul
 /// What makes the pictures of one stream.
 struct Station {
     maker: PictureMaker,
+    limits: Limits,
     recipe: Recipe,
     /// Where functions in Python are. What is behind one works on pixels, and not on files: the daemon does it.
     lists: StepLists,
@@ -124,7 +126,7 @@ impl Station {
         let maker = PictureMaker::new(&lane, limits, &memory);
         let (place, mosaics) = (place(&recipe, &masks, &views)?, Mosaics::of(&recipe));
         let memory = getrlimit(Resource::Data).current;
-        Ok(Self { maker, recipe, lists, awaiting, masks, views, mosaics, cache, boxes, place, memory })
+        Ok(Self { maker, limits, recipe, lists, awaiting, masks, views, mosaics, cache, boxes, place, memory })
     }
 
     /// Makes the next picture for this bucket.
@@ -158,8 +160,12 @@ impl Station {
             draw: Draw { seed, epoch, record: key },
             made: None,
         };
-        let beginning = (!self.lists.is_empty()).then(|| self.lists.begin(order.draw, &mut self.awaiting));
-        let (origin, partners) = match self.maker.make(order, beginning, &mut self.place) {
+        let input = self.masks.picture(order.content);
+        let origin = || origin_before(input, (&self.recipe, self.cache.as_ref()), &self.limits);
+        let of = (&origin as &dyn Fn() -> _, &self.limits);
+        let begun = (!self.lists.is_empty()).then(|| self.lists.begin(order.draw, of, &mut self.awaiting)).transpose();
+        let made = begun.map_err(Reason::from).and_then(|begun| self.maker.make(order, begun, &mut self.place));
+        let (origin, partners) = match made {
             Ok(made) => made,
             Err(reason) => {
                 let (fault, may_pass) = (reason.to_string(), reason.may_pass());

@@ -22,7 +22,8 @@ class Python(Transform):
     `dict` with new values of the label, boxes and other columns. It may raise `forebay.Skip` to leave a record out, and
     `forebay.Outage` if something is down that it needs. docs/python-steps.md says more.
 
-    What precedes it in the list must give pictures of one size.
+    Before the first crop of the list, it gets each picture in its own size. Then it has an `output`, or what follows it
+    makes the pictures one size.
 
     With `scope="batch"`, the function is called with each batch once it is finished. It changes the arrays of the
     batch, such as `batch.images` and `batch.labels`, and returns None or a `dict` of new arrays. It must be the last of
