@@ -81,7 +81,7 @@ def install(entrants: list[Entrant], venvs: Venvs) -> dict[str, str]:
     for entrant in entrants:
         try:
             if entrant.venv:
-                venvs.python(entrant.venv, entrant.packages)
+                venvs.python(entrant.venv, *entrant.requirements)
         except UnavailableError as error:
             failed[entrant.name] = str(error)
     return failed

@@ -24,6 +24,7 @@ SHOWN = (
     "ffcv",
     "pillow-simd",
     "simplejpeg",
+    "albumentations",
 )
 
 

@@ -103,7 +103,7 @@ def command_of(entrant: Entrant, settings: Settings, venvs: Venvs) -> list[str]:
         if not settings.bare.is_file():
             raise UnavailableError("no bare loop was found: run `make compare`")
         return [str(settings.bare)]
-    return [str(venvs.python(entrant.venv, entrant.packages)), str(SCRIPTS / entrant.script)]
+    return [str(venvs.python(entrant.venv, *entrant.requirements)), str(SCRIPTS / entrant.script)]
 
 
 def turn(command: list[str], job: dict[str, Any], settings: Settings) -> dict[str, Any]:

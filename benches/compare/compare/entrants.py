@@ -8,6 +8,8 @@ from typing import Any
 ALL = ("train", "eval", "big")
 # Those whose transforms DALI, tf.data, FFCV and the bare loop do not have in the same form.
 TRANSFORMS = ("trivial", "simclr", "dinov2")
+# Those with functions in Python.
+FUNCTIONS = ("python", "python-after-crop")
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,7 @@ class Entrant:
 
     name: str
     script: str
-    # The virtual environment, and the file of `requirements/` that it needs beside what is there.
+    # The virtual environment, and the file of `requirements/` that it needs beside what it has ("forebay": the wheel).
     venv: str
     packages: str
     says: str
@@ -26,6 +28,13 @@ class Entrant:
     kind: str = "peer"
     # Passes over the dataset before the clock starts.
     passes: int = 0
+    # Another file of `requirements/`.
+    also: str = ""
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """What its environment needs, in the order of installation; nothing where it has none."""
+        return tuple(filter(None, (self.packages, self.also)))
 
 
 def ours(name: str, says: str, **more: Any) -> Entrant:  # noqa: ANN401 - passed on
@@ -49,6 +58,13 @@ ENTRANTS = (
         'Loader on a stream of a daemon with decode.seek = "off"',
         works=ALL + TRANSFORMS,
         options={"seek": "off"},
+    ),
+    ours(
+        "forebay, Python",
+        "Loader with `transforms.Python`, and no seek points: Albumentations in processes of its daemon",
+        works=FUNCTIONS,
+        options={"seek": "off"},
+        also="albumentations",
     ),
     ours(
         "forebay fast",
@@ -142,6 +158,46 @@ ENTRANTS = (
         "fast IDCT; evaluation decodes the middle alone",
         options={"fast_idct": True, "centre": True},
         kind="tuned",
+    ),
+    Entrant(
+        "DataLoader, Albumentations",
+        "torchvision_loader.py",
+        "torch",
+        "torchvision",
+        "DataLoader, Image.open, Albumentations; where the crop comes first, it is torchvision's",
+        works=FUNCTIONS,
+        options={"reader": "pillow"},
+        also="albumentations",
+    ),
+    Entrant(
+        "DataLoader, torchvision's reader, Albumentations",
+        "torchvision_loader.py",
+        "torch",
+        "torchvision",
+        "the same with decode_image",
+        works=FUNCTIONS,
+        options={"reader": "torchvision"},
+        also="albumentations",
+    ),
+    Entrant(
+        "DALI, python_function",
+        "dali_pipeline.py",
+        "dali",
+        "dali",
+        "CPU pipeline whose decoder, and crop where it comes first, are DALI's; Albumentations by python_function",
+        works=FUNCTIONS,
+        options={"python": "function"},
+        also="albumentations",
+    ),
+    Entrant(
+        "DALI, parallel external source",
+        "dali_pipeline.py",
+        "dali",
+        "dali",
+        "external_source with worker processes: OpenCV's decoder and Albumentations in Python",
+        works=("python",),
+        options={"python": "source"},
+        also="albumentations",
     ),
     Entrant(
         "tf.data",

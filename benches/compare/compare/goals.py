@@ -11,6 +11,8 @@ USUAL = ("torchvision, its reader", "torchvision, Pillow", "DALI", "tf.data")
 TORCHVISION = ("torchvision, its reader", "torchvision, Pillow")
 TURBO = "forebay, libjpeg-turbo"
 PLAIN = "forebay, no seek points"
+FUNCTIONS = "forebay, Python"
+DATALOADER = ("DataLoader, Albumentations", "DataLoader, torchvision's reader, Albumentations")
 SEEKING = ("bare loop, seek points",)
 
 
@@ -63,6 +65,12 @@ GOALS = (
     Goal("simclr", PLAIN, (PLAIN,), 0.60, beside="train"),
     Goal("simclr", PLAIN, TORCHVISION, 5.0),
     Goal("dinov2", PLAIN, TORCHVISION, 6.0),
+    # The same functions in Python.
+    Goal("python", FUNCTIONS, DATALOADER, 1.15),
+    Goal("python", FUNCTIONS, ("DALI, python_function",), 1.7),
+    Goal("python", FUNCTIONS, ("DALI, parallel external source",), 1.15),
+    Goal("python-after-crop", FUNCTIONS, DATALOADER, 2.0),
+    Goal("python-after-crop", FUNCTIONS, ("DALI, python_function",), 1.7),
 )
 
 

@@ -21,20 +21,21 @@ class Venvs:
         self.wheel = wheel
         self.failed: dict[str, str] = {}
 
-    def python(self, venv: str, packages: str) -> Path:
-        """An interpreter with these packages.
+    def python(self, venv: str, *requirements: str) -> Path:
+        """An interpreter with the packages of these files.
 
         Raises:
             UnavailableError: They cannot be installed here.
         """
         python = self.folder / venv / "bin" / "python"
-        if self.has(venv, packages):
-            return python
-        if packages not in self.failed:
-            self._install(python, packages)
-        if packages in self.failed:
-            raise UnavailableError(self.failed[packages])
-        self._stamp(venv, packages).write_text(self._wanted(packages))
+        for packages in requirements:
+            if self.has(venv, packages):
+                continue
+            if packages not in self.failed:
+                self._install(python, packages)
+            if packages in self.failed:
+                raise UnavailableError(self.failed[packages])
+            self._stamp(venv, packages).write_text(self._wanted(packages))
         return python
 
     def has(self, venv: str, packages: str) -> bool:

@@ -46,6 +46,18 @@ WORKS = {
             "dinov2",
             32,
         ),
+        Work(
+            "python",
+            "Albumentations on the decoded picture: RandomResizedCrop(224), flip, ColorJitter, CoarseDropout",
+            "python",
+            64,
+        ),
+        Work(
+            "python-after-crop",
+            "RandomResizedCrop(224) and flip by the loader, then Albumentations: ColorJitter, CoarseDropout",
+            "python-after-crop",
+            64,
+        ),
     )
 }
 

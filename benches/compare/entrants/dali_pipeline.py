@@ -1,4 +1,8 @@
-"""DALI's CPU pipeline, as its ResNet example shows it; options: `fast_idct`, `centre` (decodes the middle alone)."""
+"""DALI's CPU pipeline, as its ResNet example shows it.
+
+Options: `fast_idct`; `centre` (decodes the middle alone); and `python`, for functions in Python: by `python_function`
+("function"), or in worker processes of `external_source` ("source").
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,21 @@ from collections.abc import Iterator
 import numpy as np
 import stopwatch
 from nvidia.dali import fn, math, pipeline_def, types
+
+
+class Pictures:
+    """What worker processes of DALI call: a file, decoded by OpenCV and changed by Albumentations."""
+
+    def __init__(self, files: list[str]) -> None:
+        self.files = files
+
+    def __call__(self, sample: types.SampleInfo) -> np.ndarray:
+        """The picture of a position, without an end of the epoch."""
+        import cv2
+        from functions import python
+
+        cv2.setNumThreads(1)
+        return python(cv2.imread(self.files[sample.idx_in_epoch % len(self.files)], cv2.IMREAD_COLOR_RGB))
 
 
 def batches(job: stopwatch.Job) -> Iterator[np.ndarray]:
@@ -39,11 +58,31 @@ def batches(job: stopwatch.Job) -> Iterator[np.ndarray]:
         )
         return fn.resize(pictures, size=[stopwatch.SIZE] * 2, interp_type=types.INTERP_TRIANGULAR)
 
-    task = {"train": train, "eval": centre if job.options.get("centre") else evaluation}[job.task]
+    def called(jpegs):  # noqa: ANN001, ANN202
+        whole = job.task == "python"
+        pictures = fn.decoders.image(jpegs, device="cpu", output_type=types.RGB) if whole else train(jpegs)
+        from functions import python, python_after_crop
 
-    @pipeline_def(batch_size=job.batch, num_threads=job.threads, device_id=None, prefetch_queue_depth=2)
+        return fn.python_function(pictures, function=python if whole else python_after_crop)
+
+    task = {
+        "train": train,
+        "eval": centre if job.options.get("centre") else evaluation,
+        "python": called,
+        "python-after-crop": called,
+    }[job.task]
+    given: dict[str, object] = {"batch_size": job.batch, "num_threads": job.threads, "device_id": None}
+    in_workers = job.options.get("python") == "source"
+    if in_workers:
+        # The modules of this process have threads.
+        given |= {"py_num_workers": job.threads, "py_start_method": "spawn"}
+
+    @pipeline_def(prefetch_queue_depth=2, **given)
     def pipeline():  # noqa: ANN202
-        jpegs, _ = fn.readers.file(files=job.files, labels=[0] * len(job.files), random_shuffle=job.task == "train")
+        if in_workers:
+            source = Pictures(job.files)
+            return fn.external_source(source, parallel=True, batch=False, dtype=types.UINT8, ndim=3)
+        jpegs, _ = fn.readers.file(files=job.files, labels=[0] * len(job.files), random_shuffle=job.task != "eval")
         return task(jpegs)
 
     made = pipeline()
@@ -53,4 +92,5 @@ def batches(job: stopwatch.Job) -> Iterator[np.ndarray]:
         yield np.asarray(pictures.as_tensor())
 
 
-stopwatch.run(batches)
+if __name__ == "__main__":
+    stopwatch.run(batches)

@@ -16,6 +16,9 @@ import numpy as np
 import stopwatch
 from forebay import recipes, transforms
 
+# The pipelines of the works with functions in Python.
+FUNCTIONS = {"python": "WHOLE", "python-after-crop": "COLOURS"}
+
 
 def batches(job: stopwatch.Job) -> Iterator[list[np.ndarray]]:
     """The ring's memory: an array for each view of the pictures."""
@@ -39,6 +42,12 @@ def recipe(task: str) -> dict[str, object]:
     """The settings of a task's transforms: a recipe's own lists, which end before they normalise."""
     if task in ("train", "eval"):
         return {"size": stopwatch.SIZE}
+    if task in FUNCTIONS:
+        side = stopwatch.SIZE
+        cropped = [transforms.RandomResizedCrop(side), transforms.RandomHorizontalFlip()]
+        name = f"functions:{task.replace('-', '_')}"
+        function = transforms.Python(name, output=side, seeded=[f"functions:{FUNCTIONS[task]}"])
+        return {"transform": [*(cropped if task == "python-after-crop" else []), function]}
     lists = {
         "trivial": lambda: {"images": recipes.torchvision_train(auto_augment="ta_wide", random_erase_prob=0.1)},
         "simclr": lambda: {"images": recipes.simclr()["images"]},

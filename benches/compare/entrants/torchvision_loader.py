@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import numpy as np
 import stopwatch
 import torch
 from PIL import Image
@@ -20,6 +21,9 @@ class Pictures(Dataset):
     def __init__(self, job: stopwatch.Job) -> None:
         self.files = job.files
         self.pillow = job.options["reader"] == "pillow"
+        if job.task.startswith("python"):
+            self.views = [albumentations_after(job.task)]
+            return
         self.views = [v2.Compose([*steps, v2.PILToTensor(), *last]) for steps, last in views(job.task)]
 
     def __len__(self) -> int:
@@ -33,6 +37,22 @@ class Pictures(Dataset):
         else:
             picture = decode_image(path, mode=ImageReadMode.RGB)
         return [view(picture) for view in self.views]
+
+
+def albumentations_after(task: str) -> Callable[[Image.Image | torch.Tensor], torch.Tensor]:
+    """A pipeline of Albumentations on the picture, or on torchvision's crop of it. Its arrays become the batch's."""
+    import functions
+
+    pipeline = functions.PIPELINES[task]
+    crop = v2.RandomResizedCrop(SIZE, AREA, RATIO, antialias=True)
+    cropped = v2.Compose([crop, v2.RandomHorizontalFlip()]) if task == "python-after-crop" else v2.Identity()
+
+    def transformed(picture: Image.Image | torch.Tensor) -> torch.Tensor:
+        picture = cropped(picture)
+        array = picture.permute(1, 2, 0).numpy() if isinstance(picture, torch.Tensor) else np.asarray(picture)
+        return torch.from_numpy(pipeline(image=array)["image"])
+
+    return transformed
 
 
 def views(task: str) -> list[tuple[list[v2.Transform], list[v2.Transform]]]:
