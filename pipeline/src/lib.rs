@@ -37,6 +37,7 @@ pub mod seen_size;
 mod selected;
 pub mod settings;
 mod size_check;
+mod spare;
 mod step_columns;
 mod step_lists;
 mod stream;

@@ -14,7 +14,6 @@ pub(crate) mod readahead;
 mod reader;
 mod requester;
 mod shared;
-mod spare;
 #[cfg(test)]
 mod tests;
 mod under_way;

@@ -60,6 +60,13 @@ pub(crate) struct AwaitsMaking<'r> {
     pub masks: &'r mut Vec<MaskNumbers>,
 }
 
+impl AwaitsStep {
+    /// For a picture in this memory.
+    pub(crate) fn in_room(pixels: Vec<u8>) -> Self {
+        Self { list: 0, size: (0, 0), pixels, masks: Vec::new() }
+    }
+}
+
 impl StepList {
     /// The random choices of its view.
     pub(crate) fn draw(&self, draw: Draw) -> Draw {
@@ -132,12 +139,7 @@ impl StepLists {
         let parts = parts.collect::<Result<Vec<_>, Fault>>()?;
         let wanted: Vec<usize> = (0..self.0.len()).filter(|&number| called(&self.0[number]).is_some()).collect();
         awaiting.truncate(wanted.len());
-        awaiting.resize_with(wanted.len(), || AwaitsStep {
-            list: 0,
-            size: (0, 0),
-            pixels: Vec::new(),
-            masks: Vec::new(),
-        });
+        awaiting.resize_with(wanted.len(), || AwaitsStep::in_room(Vec::new()));
         for (room, &list) in awaiting.iter_mut().zip(&wanted) {
             let (height, width, _) = parts[list].shape();
             (room.list, room.size) = (list, (height, width));
@@ -198,10 +200,14 @@ impl<'a> Beginning<'a> {
     }
 }
 
-/// Makes room for so many bytes, and for the few that a picture has behind its pixels.
+/// Makes room for so many bytes, and for the few that a picture has behind its pixels. The bytes may be those of an earlier picture:
+/// all of them are written before they are read.
 pub(crate) fn fill(pixels: &mut Vec<u8>, len: usize) {
-    pixels.clear();
     let behind = usize::try_from(KeptPicture::bytes_of(0, 0)).unwrap_or_default();
-    pixels.reserve_exact(len + behind);
+    if pixels.capacity() < len + behind {
+        // Nothing of them has to be copied.
+        *pixels = Vec::new();
+        pixels.reserve_exact(len + behind);
+    }
     pixels.resize(len, 0);
 }

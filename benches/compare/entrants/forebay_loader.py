@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -47,7 +48,9 @@ def recipe(task: str) -> dict[str, object]:
         cropped = [transforms.RandomResizedCrop(side), transforms.RandomHorizontalFlip()]
         name = f"functions:{task.replace('-', '_')}"
         function = transforms.Python(name, output=side, seeded=[f"functions:{FUNCTIONS[task]}"])
-        return {"transform": [*(cropped if task == "python-after-crop" else []), function]}
+        steps = [*(cropped if task == "python-after-crop" else []), function]
+        # A stream of a configuration has its settings, and a process for functions on each core.
+        return {"transform": [step.to_settings() for step in steps], "python_workers": len(os.sched_getaffinity(0))}
     lists = {
         "trivial": lambda: {"images": recipes.torchvision_train(auto_augment="ta_wide", random_erase_prob=0.1)},
         "simclr": lambda: {"images": recipes.simclr()["images"]},
@@ -75,6 +78,7 @@ def of_stream(files: list[str], decode: dict[str, str], settings: dict[str, obje
         "decode": decode,
         "control": {"dir": str(folder)},
         "coordinator": {"path": str(folder)},
+        "sources": {"python": [str(Path(__file__).parent)]},
         "streams.compare": {"source": str(folder / "files.txt"), **settings},
     }
     lines = [
@@ -83,10 +87,13 @@ def of_stream(files: list[str], decode: dict[str, str], settings: dict[str, obje
         for line in (f"[{table}]", *(f"{key} = {toml(value)}" for key, value in keys.items()))
     ]
     (folder / "forebay.toml").write_text("\n".join(lines) + "\n")
-    command = [str(Path(sys.executable).parent / "forebay"), "serve", "--config", str(folder / "forebay.toml")]
+    programs = Path(sys.executable).parent
+    command = [str(programs / "forebay"), "serve", "--config", str(folder / "forebay.toml")]
+    # Functions are called by the Python of this environment.
+    found = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
     # It outlives this process, whose output is read to its end.
     silent = subprocess.DEVNULL
-    daemon = subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent)
+    daemon = subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, env=found)
     socket = folder / "forebay.sock"
     while not socket.exists():
         if daemon.poll() is not None:

@@ -38,7 +38,7 @@ use crate::decode::masks::Masks;
 use crate::decode::work_queue::WorkQueue;
 use crate::settings::StepSettings;
 use crate::step_columns::StepColumns;
-use crate::step_lists::{Beginning, StepLists};
+use crate::step_lists::{AwaitsStep, Beginning, StepLists};
 use crate::threads;
 use admission::Admission;
 use batch_call::{BatchCall, BatchCalls};
@@ -224,6 +224,7 @@ impl StepCalls for Steps {
         origin: &dyn Fn() -> Result<Origin, Fault>,
     ) -> Result<Beginning<'a>, Fault> {
         let StepPlan { lists, limits, .. } = &self.shared.plan;
+        stepping.awaiting.extend(lists.each().map(|_| AwaitsStep::in_room(self.shared.plan.room())));
         lists.begin(draw, (origin, limits), &mut stepping.awaiting)
     }
 

@@ -11,12 +11,12 @@ use tokio::sync::Notify;
 
 use super::loaded::Loaded;
 use super::readahead::{ReadAhead, ReadJob};
-use super::spare::Spare;
 use super::under_way::UnderWay;
 use crate::cache::Cache;
 use crate::meter::{Meter, SLICE};
 use crate::mosaic::MosaicReads;
 use crate::record::{EpochTurn, FailedRead};
+use crate::spare::Spare;
 
 /// How often the progress of a read is noted at most. Reads are given up only after much longer.
 const PULSE: Duration = Duration::from_millis(500);

@@ -80,7 +80,7 @@ impl Caller {
             for place in 0.. {
                 let Some(mut job) = jobs.pop_front() else { break };
                 match self.answer(&mut job, place, &order) {
-                    Ok(CallAnswer::Lack(_) | CallAnswer::NoMemory) => again.push_back(job),
+                    Ok(CallAnswer::Lack(_) | CallAnswer::NoMemory | CallAnswer::Again) => again.push_back(job),
                     Ok(answer) => settle(&shared, job, answer),
                     Err(silence) => {
                         jobs.push_front(job);
@@ -102,7 +102,7 @@ impl Caller {
     /// Has a function called for one picture, as often as it takes.
     fn alone(&mut self, mut job: DecodeJob) {
         let order = Arc::clone(&stepping(&mut job).order);
-        let (mut has_ended_one, mut is_alone) = (false, false);
+        let (mut has_ended_one, mut is_alone, mut is_again) = (false, false, false);
         loop {
             if order.is_withdrawn() {
                 return job.end(Err(Reason::Late { timeout: self.shared.plan.timeout }));
@@ -112,6 +112,11 @@ impl Caller {
                 caller.answer(&mut job, 0, &order)
             });
             let mishap = match answer {
+                Ok(CallAnswer::Again) if !is_again => {
+                    is_again = true;
+                    continue;
+                }
+                Ok(CallAnswer::Again) => garbage(),
                 Ok(answer) => {
                     order.end_wait();
                     return settle(&self.shared, job, answer);
@@ -246,9 +251,6 @@ impl Caller {
     /// The answer to a call. A result is copied out of the arena, and takes the picture's place.
     fn answer(&mut self, job: &mut DecodeJob, place: u64, order: &SuspectOrder) -> Result<CallAnswer, Silence> {
         let answer = self.hear(self.shared.plan.number(stepping(job)), order)?;
-        if answer == CallAnswer::Again {
-            return Err(Silence::Garbage);
-        }
         let Self { child, shared, spare, .. } = self;
         let (child, plan) = (child.as_mut().expect("it was started"), &shared.plan);
         let first = place * plan.room.whole;

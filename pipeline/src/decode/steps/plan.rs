@@ -5,7 +5,9 @@ use std::time::Duration;
 use forebay_children::{Patience, Silence};
 use forebay_pixels::{Draw, Fault, KeptPicture, Limits, Origin, PythonStep, Size};
 use forebay_sources::ReaderFolders;
+use parking_lot::Mutex;
 
+use super::UNDER_WAY_BYTES;
 use super::batch_form::BatchForm;
 use super::call::{Call, CallAnswer};
 use super::code::{self, StepCode, StepError};
@@ -15,6 +17,7 @@ use crate::decode::maker::BehindStep;
 use crate::decode::masks::Masks;
 use crate::record::KeptRecord;
 use crate::settings::StepSettings;
+use crate::spare::Spare;
 use crate::step_columns::StepColumns;
 use crate::step_lists::{AwaitsStep, StepList, StepLists, fill};
 
@@ -41,6 +44,8 @@ pub(super) struct StepPlan {
     pub(super) memory: u64,
     /// The limits of a picture.
     pub(super) limits: Limits,
+    /// Memory of pictures, for others.
+    spare: Mutex<Spare>,
 }
 
 impl StepPlan {
@@ -74,8 +79,8 @@ impl StepPlan {
         let room = StepRoom::new(rooms.max().unwrap_or(1), of_masks.max().unwrap_or(0));
         // Nothing ends a call in the Loader's process: its user may look at it with a debugger.
         let timeout = if code.loader().is_some() { Duration::MAX } else { settings.timeout };
-        let (memory, limits) = (settings.memory.0, *limits);
-        let plan = Self { code, lists, columns, masks, batch, room, frame: 1, timeout, memory, limits };
+        let (memory, limits, spare) = (settings.memory.0, *limits, Mutex::new(Spare::beside(UNDER_WAY_BYTES)));
+        let plan = Self { code, lists, columns, masks, batch, room, frame: 1, timeout, memory, limits, spare };
         let frame = plan.within(FRAME_BYTES).clamp(1, FRAME);
         Ok(Some(Self { frame, ..plan }))
     }
@@ -98,6 +103,11 @@ impl StepPlan {
     /// How long a child may take that has answered before.
     pub(super) fn patience<'a>(&self, is_withdrawn: &'a (dyn Fn() -> bool + 'a)) -> Patience<'a> {
         Patience::lasting(self.timeout).unless(is_withdrawn)
+    }
+
+    /// Memory for a picture before a function, which was another one's before if there is some.
+    pub(super) fn room(&self) -> Vec<u8> {
+        self.spare.lock().take(0)
     }
 
     /// What functions get of a picture that is decoded, in bytes with its masks.
@@ -237,18 +247,21 @@ impl StepPlan {
         if stepping.are_floats {
             // They are in the form of the batch already.
             out.copy_from_slice(&pixels);
+            self.spare.lock().keep(pixels);
             return Ok(true);
         }
         let kept = KeptRecord { picture: KeptPicture::of_pixels((gives.1, gives.0), pixels), masks: Box::default() };
         if next.is_none() {
-            return behind.make(&kept, then, (record, own), out).map(|()| true);
+            behind.make(&kept, then, (record, own), out)?;
+        } else {
+            let mut made = self.room();
+            fill(&mut made, then.place_len());
+            behind.make(&kept, then, (record, own), &mut made)?;
+            let (height, width, _) = then.shape();
+            (stepping.pixels, stepping.size) = (made, (height, width));
         }
-        let mut made = Vec::new();
-        fill(&mut made, then.place_len());
-        behind.make(&kept, then, (record, own), &mut made)?;
-        let (height, width, _) = then.shape();
-        (stepping.pixels, stepping.size) = (made, (height, width));
-        Ok(false)
+        self.spare.lock().keep(kept.picture.into_rgb());
+        Ok(next.is_none())
     }
 
     /// The function that a picture is at.

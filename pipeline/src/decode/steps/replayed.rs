@@ -102,9 +102,18 @@ fn answer(
     stepping: &mut Stepping,
     turn: (u64, Draw),
 ) -> Result<CallAnswer, Silence> {
-    let patience = Patience::lasting(if child.has_answered { plan.timeout } else { plan.timeout.max(STARTING) });
-    child.ask(&[plan.call(stepping, turn)], plan.room, &patience)?;
-    let answer = child.answer(&patience)?;
-    child.finish(&patience)?;
+    let mut ask = || {
+        let patience = Patience::lasting(if child.has_answered { plan.timeout } else { plan.timeout.max(STARTING) });
+        child.ask(&[plan.call(stepping, turn)], plan.room, &patience)?;
+        let answer = child.answer(&patience)?;
+        child.finish(&patience).map(|()| answer)
+    };
+    let mut answer = ask()?;
+    if answer == CallAnswer::Again {
+        answer = ask()?;
+    }
+    if answer == CallAnswer::Again {
+        return Err(Silence::Garbage);
+    }
     plan.take(stepping, answer, |at, into| child.result(at, into), &mut Vec::new())
 }

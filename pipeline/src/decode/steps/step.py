@@ -27,8 +27,8 @@ from forebay_masks import MaskArena
 from forebay_sample import ColumnForm, Sample, WrongResultError, in_form
 
 # The answers to a call: the result is in the arena, as a picture, or as floats in the form of a batch; an exception;
-# the record is to be left out; a result that is none; something else than the record is at fault; no memory; a
-# function of batches is to be called again.
+# the record is to be left out; a result that is none; something else than the record is at fault; no memory; it is to
+# be called again with what it got.
 MADE, FLOATS, RAISED, SKIPPED, WRONG, LACK, NO_MEMORY, AGAIN = b"K", b"F", b"X", b"S", b"W", b"O", b"N", b"A"
 # The answer to a request that fails.
 ERROR = b"E"
@@ -138,17 +138,12 @@ class Step(Function):
         self.output, self.floats = step["gives"], step["floats"]
         super().__init__(step, find)
 
-    def call(self, picture: Any, make: Callable[[], Sample]) -> Any:  # noqa: ANN401 - arrays
-        """Calls the function. If that imports torch, it is called again: torch was not seeded before."""
-        saved = None if "torch" in sys.modules else picture.copy()
-        sample = make()
+    def call(self, picture: Any, sample: Sample) -> tuple[Any, bool]:  # noqa: ANN401 - arrays
+        """Calls the function. Says whether all was seeded before: it is called again if it has imported torch."""
+        had_torch = "torch" in sys.modules
         self.seed(sample.seed)
         result = self.function(picture, sample)
-        if saved is not None and "torch" in sys.modules:
-            picture[...] = saved
-            self.seed(sample.seed)
-            result = self.function(picture, make())
-        return result
+        return result, had_torch or "torch" not in sys.modules
 
 
 @contextmanager
@@ -285,10 +280,13 @@ class Program:
             picture = self.picture(place, takes)
             with nullcontext() if self.given is None else kept_states():
                 masks = partial(self.masks.read, place, takes, call["masks"])
-                result = step.call(picture, lambda: Sample(call, self.forms, masks))
+                result, was_seeded = step.call(picture, Sample(call, self.forms, masks))
+            if not was_seeded:
+                return AGAIN, b""
             if isinstance(result, tuple):
                 result, beside = self.parts(result, call["sample"][2], partial(self.masks.write, place, gives))
-            is_kept = result is not None or gives != takes
+            is_there = result is None or result is picture
+            is_kept = not is_there or gives != takes
             letter = self.keep(place, step.floats, gives, result) if is_kept else MADE
         except BaseException as error:
             return self.failure(error)

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 /// The buffers, the one that has been kept longest first.
 #[derive(Debug)]
-pub(super) struct Spare {
+pub(crate) struct Spare {
     buffers: VecDeque<Vec<u8>>,
     bytes: usize,
     most_bytes: usize,
@@ -16,19 +16,19 @@ const LARGEST: usize = 1 << 20;
 
 impl Spare {
     /// What is kept is memory beyond the budget: of the default one, 16 MB, and never more than 32 MiB.
-    pub(super) fn beside(budget: u64) -> Self {
+    pub(crate) fn beside(budget: u64) -> Self {
         let most_bytes = usize::try_from(budget / 16).unwrap_or(usize::MAX).min(32 << 20);
         Self { buffers: VecDeque::new(), bytes: 0, most_bytes }
     }
 
     /// Bytes that a read of `size` bytes needs, with all of the buffer that [`Spare::take`] gives for it.
-    pub(super) fn needed(&self, size: u64) -> u64 {
+    pub(crate) fn needed(&self, size: u64) -> u64 {
         self.fit(size).map_or(size, |place| size.max(self.buffers[place].capacity() as u64))
     }
 
     /// A buffer for so many bytes: the smallest that holds them, or a new one. It may have bytes of an earlier read, which a
     /// source overwrites faster than it makes room for new ones.
-    pub(super) fn take(&mut self, size: u64) -> Vec<u8> {
+    pub(crate) fn take(&mut self, size: u64) -> Vec<u8> {
         let Some(buffer) = self.fit(size).and_then(|place| self.buffers.remove(place)) else { return Vec::new() };
         self.bytes -= buffer.capacity();
         buffer
@@ -36,7 +36,7 @@ impl Spare {
 
     /// Keeps a buffer for later reads. Where there is no room, those go that no read has wanted for longest: they may be too
     /// small for what is read now.
-    pub(super) fn keep(&mut self, buffer: Vec<u8>) {
+    pub(crate) fn keep(&mut self, buffer: Vec<u8>) {
         let capacity = buffer.capacity();
         if !(1..=LARGEST.min(self.most_bytes)).contains(&capacity) {
             return;
@@ -49,7 +49,7 @@ impl Spare {
     }
 
     /// Frees all.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.buffers = VecDeque::new();
         self.bytes = 0;
     }
