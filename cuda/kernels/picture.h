@@ -88,13 +88,21 @@ typedef char the_host_has_the_same_sizes[sizeof(struct pass) == 24 && sizeof(str
 
 __device__ static int clamped(int value, int most)
 {
-    return value < 0 ? 0 : value > most ? most : value;
+    int below = value > most ? most : value;
+    return below < 0 ? 0 : below;
 }
 
 __device__ static int sample(const struct picture *picture, int plane, int x, int y)
 {
     address row = picture->planes[plane] + (address)y * picture->pitches[plane];
     return ((const byte *)row)[(address)x * picture->step];
+}
+
+/* Samples of a plane that stand beside each other, with so many bytes before the first. No plane has more bytes than 32 bits
+ * count, and both planes of colour differences have the same pitch. */
+__device__ static const byte *samples(const struct picture *picture, int plane, unsigned int before)
+{
+    return (const byte *)picture->planes[plane] + before;
 }
 
 /* As a cast of Rust cuts floats off: below the point, at 0 and at 255. What is no number is 0. */

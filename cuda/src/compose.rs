@@ -36,7 +36,7 @@ const FORMS: [&[u8]; 2] =
 /// Threads of a block: as the launch bounds of the kernel say.
 const THREADS: u32 = 128;
 /// Pixels that a thread makes: `TILE` of the kernel.
-const TILE: u32 = 8;
+const TILE: u32 = 4;
 /// Tables begin at multiples of this.
 const ALIGN: usize = 8;
 

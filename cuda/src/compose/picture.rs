@@ -100,6 +100,7 @@ impl Source {
         let plane = |number: usize| planes[number.min(planes.len() - 1)];
         let sampling = surface.frame().sampling;
         let chroma = plane(1);
+        debug_assert_eq!(chroma.pitch, plane(2).pitch, "the kernel finds samples of both at the same place");
         Self {
             planes: [0, 1, 2].map(|number| address + plane(number).offset as u64),
             pitches: [0, 1, 2].map(|number| number_of(plane(number).pitch)),

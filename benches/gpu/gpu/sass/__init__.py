@@ -1,0 +1,1 @@
+"""The instructions of the compiled kernel, counted on the CPU."""
