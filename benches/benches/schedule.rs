@@ -53,7 +53,7 @@ fn mixed() -> Vec<Work> {
 /// Nanoseconds for a picture on its way through two lanes with a thousand others before it.
 fn decision() -> f64 {
     const ROUND: u32 = 100_000;
-    let spec = |fixed| LaneSpec { workers: 4, prior: Cost::new(fixed, 1e-3, 0.0) };
+    let spec = |fixed| LaneSpec { workers: 4, prior: Cost::new(fixed, 1e-3, 0.0), rival: None };
     let both = LaneSet::only(LaneId(0)).with(LaneId(1));
     let photograph = |item| Queued { item, work: Work::of(187_500, 110_000), may: both };
     let rounds = (0..5).map(|_| {

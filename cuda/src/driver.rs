@@ -1,6 +1,7 @@
 //! The CUDA driver, opened at run time: the safe layer over [`result`] and [`sys`].
 
 mod context;
+mod mark;
 mod memory;
 mod module;
 mod registered;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 pub use context::Context;
+pub(crate) use mark::Mark;
 pub(crate) use memory::{DeviceMemory, PinnedMemory};
 pub(crate) use module::Kernel;
 pub use registered::Registered;

@@ -178,7 +178,10 @@ impl<T> Schedule<T> {
     /// The lane that will be done with a picture first, and the seconds that it takes one of its workers.
     fn assign(&mut self, picture: &Queued<T>) -> (LaneId, f64) {
         let may = picture.may.minus(self.closed);
-        let lines = || self.lanes.iter().enumerate().filter(|(number, _)| may.has(LaneId(*number)));
+        let lines = || {
+            let lines = self.lanes.iter().enumerate();
+            lines.filter(|(number, _)| may.has(LaneId(*number)) && self.is_worth(*number, may, picture.work))
+        };
         let ends = lines().map(|(number, Lane { line, .. })| {
             let seconds = line.cost().seconds(picture.work);
             (line.ends_after(seconds), number, seconds)
@@ -193,13 +196,23 @@ impl<T> Schedule<T> {
         (LaneId(first), seconds)
     }
 
+    /// Whether a lane has no rival among these, or beats it.
+    fn is_worth(&self, lane: usize, may: LaneSet, work: Work) -> bool {
+        let line = &self.lanes[lane].line;
+        line.rival().is_none_or(|rival| !may.has(rival) || line.beats(self.cost(rival), work))
+    }
+
     /// Takes a picture from the tail of the longest line, if the thief, with `already` seconds of work, would finish it
     /// before its own lane does.
     fn steal(&mut self, thief: LaneId, already: f64) -> Option<Queued<T>> {
         let cost = self.lanes[thief.0].line.cost();
         let worth = |(number, Lane { line, .. }): (usize, &Lane<T>)| {
             let end = line.ends_after(0.0);
-            let place = line.last_for(thief, |work| already + cost.seconds(work) < end)?;
+            let wants = |picture: &Queued<T>| {
+                let may = picture.may.minus(self.closed);
+                already + cost.seconds(picture.work) < end && self.is_worth(thief.0, may, picture.work)
+            };
+            let place = line.last_for(thief, wants)?;
             (number != thief.0).then_some((end, number, place))
         };
         let longest = self.lanes.iter().enumerate().filter_map(worth).max_by(|a, b| a.0.total_cmp(&b.0));

@@ -2,6 +2,8 @@
 //! sum of each.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
+use std::time::Duration;
+
 use forebay_cuda::schedule::simulate::{Engines, Slots, Stall, TrueLane, efficiency, simulate};
 use forebay_cuda::schedule::{Cost, LaneId, LaneSet, LaneSpec, Queued, Sample, Schedule, TakenId, Work};
 use proptest::prelude::*;
@@ -16,7 +18,7 @@ fn set(bits: usize) -> LaneSet {
 }
 
 fn spec(seconds: f64) -> LaneSpec {
-    LaneSpec { workers: 1, prior: Cost::new(seconds, 0.0, 0.0) }
+    LaneSpec { workers: 1, prior: Cost::new(seconds, 0.0, 0.0), rival: None }
 }
 
 fn photograph() -> Work {
@@ -54,7 +56,7 @@ fn lanes(cpu_workers: u32) -> Vec<TrueLane> {
 
 /// A lane whose workers decode a picture at a time.
 fn lane(workers: u32, cost: Cost, prior: Cost, noise: f64) -> TrueLane {
-    TrueLane { workers, group: 1, cost, engines: None, prior, noise, stalls: Vec::new() }
+    TrueLane { workers, group: 1, cost, engines: None, prior, rival: None, noise, stalls: Vec::new() }
 }
 
 /// The same machine with its engines told from the threads that wait for them, and what the daemon believes at first.
@@ -165,6 +167,53 @@ fn a_lane_that_a_pause_held_up_gets_its_share_again() {
     }
 }
 
+/// The share of the later pictures that a lane of two threads gets beside four threads of its rival, in which a picture takes 1 ms.
+fn share_beside_a_rival(milliseconds: f64, stalls: &[Stall]) -> (f64, usize) {
+    let cost = |milliseconds: f64| Cost::new(milliseconds * 1e-3, 0.0, 0.0);
+    let rival = lane(4, cost(1.0), cost(1.7), 0.1);
+    let stalls = stalls.to_vec();
+    // It is believed to be slower at first, as the lane `hybrid` is.
+    let other = TrueLane { rival: Some(LaneId(0)), group: 4, stalls, ..lane(2, cost(milliseconds), cost(1.5), 0.1) };
+    let count = 40_000;
+    let outcome = simulate(&[rival, other], &vec![photograph(); count], SLOTS, |_| set(BOTH));
+    let tried = outcome.decoded.iter().flatten().filter(|lane| **lane == LaneId(1)).count();
+    (outcome.share(LaneId(1), count / 2), tried)
+}
+
+#[test]
+fn a_lane_on_the_cores_of_another_one_gets_pictures_only_once_it_was_measured_to_be_faster() {
+    let (share, tried) = share_beside_a_rival(0.5, &[]);
+    assert!((0.47..0.53).contains(&share), "{share}: as many as four threads that are half as fast");
+    assert!(tried > 15_000, "{tried}");
+    for slower in [1.3, 3.0] {
+        let (share, tried) = share_beside_a_rival(slower, &[]);
+        assert!(share < 0.005 && (8..500).contains(&tried), "{slower}: {share}, {tried}");
+    }
+}
+
+#[test]
+fn a_lane_that_was_slow_while_it_was_measured_is_measured_again() {
+    let first: Vec<_> = (0..16).map(|group| Stall { group, seconds: 0.1 }).collect();
+    let (share, _) = share_beside_a_rival(0.5, &first);
+    assert!((0.47..0.53).contains(&share), "{share}");
+}
+
+#[test]
+fn a_picture_that_a_rival_may_not_decode_goes_to_the_lane_whatever_it_costs() {
+    let beside = LaneSpec { rival: Some(LaneId(0)), ..spec(9.0) };
+    let mut schedule = Schedule::new([spec(0.1), beside]);
+    // It is measured, and slow.
+    for item in 0..8 {
+        schedule.push(queued(item, 0b10));
+        let (number, _) = schedule.take(LaneId(1), 1).unwrap();
+        schedule.done(number, &Sample { pictures: 1, work: photograph(), took: Duration::from_secs(9) });
+    }
+    assert_eq!(schedule.push(queued(8, BOTH)), LaneId(0));
+    for item in 0..100 {
+        assert_eq!(schedule.push(queued(item, 0b10)), LaneId(1));
+    }
+}
+
 /// Nothing of what is known of a lane is forgotten while it works, however many others there are.
 #[test]
 fn only_a_lane_without_work_is_forgotten() {
@@ -174,7 +223,7 @@ fn only_a_lane_without_work_is_forgotten() {
     let measure = |schedule: &mut Schedule<usize>, lane| {
         schedule.push(Queued { item: 0, work: photograph(), may: LaneSet::only(LaneId(lane)) });
         let number = taken(schedule, lane, 1).0.unwrap();
-        let mut sample = Sample { took: std::time::Duration::from_secs(3), ..Sample::default() };
+        let mut sample = Sample { took: Duration::from_secs(3), ..Sample::default() };
         sample.add(photograph());
         schedule.done(number, &sample);
     };

@@ -141,13 +141,15 @@ pub enum Count {
     Waits,
     /// Of the ranges that are page-locked, those that were given as memory that is only read.
     ReadOnly,
+    /// Pictures whose Huffman coding the host has decoded, in all.
+    HostDecodes,
 }
 
 /// Variable that sets knobs of a process from its start: `NUMBER=VALUE ...`.
 pub const ENVIRONMENT: &str = "FOREBAY_FAKE_KNOBS";
 
 const KNOBS: usize = Knob::EngineCores as usize + 1;
-const COUNTS: usize = Count::ReadOnly as usize + 1;
+const COUNTS: usize = Count::HostDecodes as usize + 1;
 
 static COUNTERS: [AtomicI64; COUNTS] = [const { AtomicI64::new(0) }; COUNTS];
 static SETTINGS: LazyLock<Mutex<[i64; KNOBS]>> = LazyLock::new(|| Mutex::new(first()));

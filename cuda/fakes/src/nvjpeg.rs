@@ -2,6 +2,7 @@
 #![allow(unsafe_code, non_snake_case, reason = "functions with C's names")]
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
 
 use turbojpeg_sys as tj;
 
@@ -334,6 +335,8 @@ c_functions! {
             Some(header) if !sampled(&header) => NOT_SUPPORTED,
             Some(header) if failure(&header).is_some() => failure(&header).unwrap_or(BAD),
             Some(header) => {
+                Count::HostDecodes.add(1);
+                object(state).coded.lock().clone_from(&bytes);
                 object(state).bytes = bytes;
                 // The coefficients; the engines need none.
                 let needed = if object(state).backend == HARDWARE { 0 } else { 2 * header.samples() };
@@ -359,11 +362,11 @@ c_functions! {
         if away(state) {
             return NOT_INITIALISED;
         }
-        let picture = object(state).bytes.clone();
+        let coded = Arc::clone(&object(state).coded);
         // SAFETY: the caller gives an image.
         let image = unsafe { *to };
         let wrong = wrong();
-        start(object(state).backend, on, move || fill(&picture, &image, wrong));
+        start(object(state).backend, on, move || fill(&coded.lock(), &image, wrong));
         SUCCESS
     }
 }

@@ -1,6 +1,9 @@
 //! nvJPEG's objects: handles, states, parsers, decoders, parameters and buffers, each of which belongs to a context.
 
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::boundary::{SUCCESS, hand_out, lent, lent_alone, take_back};
 use crate::buffer::{Allocator, Buffer, Refused};
@@ -32,6 +35,8 @@ pub(crate) struct Object {
     pub(crate) batch: usize,
     /// A parser's picture, or a state's.
     pub(crate) bytes: Vec<u8>,
+    /// What the host has left in a state's buffer for the GPU, which reads it when its turn comes.
+    pub(crate) coded: Arc<Mutex<Vec<u8>>>,
 }
 
 /// A state or a parser, which one thread uses.

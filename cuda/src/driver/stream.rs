@@ -5,20 +5,21 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::context::Context;
+use super::mark::Mark;
 use super::memory::{DeviceMemory, PinnedMemory};
 use super::result::CudaError;
 use super::shared::{SharedMemory, SharedPlace};
 use super::sys;
 
-/// A stream with the event that marks its end.
+/// A stream with the mark of its end.
 #[derive(Debug)]
 pub struct Stream {
     context: Arc<Context>,
     raw: sys::RawStream,
-    event: sys::Event,
+    end: Mark,
 }
 
-// SAFETY: streams and events are handles of the context and may be used by any thread; `&mut self` keeps uses apart.
+// SAFETY: streams are handles of the context and may be used by any thread; `&mut self` keeps uses apart.
 unsafe impl Send for Stream {}
 
 impl Stream {
@@ -27,18 +28,21 @@ impl Stream {
     /// # Errors
     /// The driver cannot.
     pub fn new(context: &Arc<Context>) -> Result<Self, CudaError> {
-        context.bind()?;
-        let table = context.table();
-        let raw = table.stream_create(sys::STREAM_NON_BLOCKING)?;
-        let event = table.event_create(sys::EVENT_PLAIN).inspect_err(|_| {
-            // SAFETY: made above, and nothing else has it.
-            let _the_first_error_counts = unsafe { (table.stream_destroy)(raw) };
-        })?;
-        Ok(Self { context: Arc::clone(context), raw, event })
+        let end = Mark::new(context)?;
+        let raw = context.table().stream_create(sys::STREAM_NON_BLOCKING)?;
+        Ok(Self { context: Arc::clone(context), raw, end })
     }
 
     pub(crate) fn raw(&self) -> sys::RawStream {
         self.raw
+    }
+
+    /// Sets a mark behind all that was queued. It is of the same context.
+    ///
+    /// # Errors
+    /// It cannot be queued.
+    pub(crate) fn mark(&mut self, mark: &mut Mark) -> Result<(), CudaError> {
+        mark.set(self.raw)
     }
 
     /// Sleeps until all that was queued is done.
@@ -46,13 +50,8 @@ impl Stream {
     /// # Errors
     /// Some of it failed; see [`CudaError::is_fault`].
     pub fn wait(&mut self) -> Result<(), CudaError> {
-        self.context.bind()?;
-        // SAFETY: both handles live in this context.
-        let code = unsafe { (self.context.table().event_record)(self.event, self.raw) };
-        self.context.check("cuEventRecord", code)?;
-        // SAFETY: the event lives.
-        let code = unsafe { (self.context.table().event_synchronize)(self.event) };
-        self.context.check("cuEventSynchronize", code)
+        self.end.set(self.raw)?;
+        self.end.wait()
     }
 
     /// Queues a copy of these bytes of a GPU's memory to the same place in the host's, and sleeps until it and all before it are
@@ -238,8 +237,6 @@ impl Drop for Stream {
         if self.context.bind().is_err() {
             return;
         }
-        // SAFETY: made by `new`, destroyed only here.
-        let _in_a_broken_context = unsafe { (self.context.table().event_destroy)(self.event) };
         // SAFETY: made by `new`, destroyed only here; the driver lets queued work end.
         let _in_a_broken_context = unsafe { (self.context.table().stream_destroy)(self.raw) };
     }

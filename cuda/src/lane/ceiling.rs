@@ -143,8 +143,12 @@ impl<'a> BareLoop<'a> {
         self.next += self.batch;
         match &mut self.state {
             LaneState::Batch(state) => state.decode(&placed, &mut self.surfaces, &mut self.stream),
-            LaneState::Single(state) => {
-                placed.iter().try_for_each(|picture| state.decode(picture, &mut self.surfaces, &mut self.stream))
+            LaneState::Single(states) => {
+                let (surfaces, stream) = (&mut self.surfaces, &mut self.stream);
+                placed.iter().zip(0..).try_for_each(|(picture, turn)| {
+                    let count = states.len();
+                    states[turn % count].decode(picture, surfaces, stream)
+                })
             }
         }
     }

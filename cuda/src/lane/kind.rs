@@ -58,6 +58,9 @@ pub(super) struct OnGpu {
     pub(super) backend: Backend,
     /// Whether one call decodes a whole group. Otherwise each picture of it has a call of its own.
     pub(super) together: bool,
+    /// Where each picture has a call of its own: the states of a worker, which decode pictures in turn. With one, the worker
+    /// waits for each picture.
+    pub(super) states: usize,
     /// Pictures that a worker takes at once.
     pub(super) group: fn(&Gpu) -> Result<usize, LaneError>,
     /// Threads.
@@ -67,7 +70,7 @@ pub(super) struct OnGpu {
     /// Into how many parts a worker's share of the lane's GPU memory is divided. Its surfaces are one part. Results take
     /// another, and their tables an eighth of one; the rest is for nvJPEG or the engines.
     pub(super) parts: usize,
-    /// Bytes of page-locked memory that nvJPEG may take for a worker, from the bytes of its surfaces.
+    /// Bytes of page-locked memory that nvJPEG may take for a state, from the bytes of the surfaces.
     pub(super) page_locked: fn(usize) -> usize,
     /// If the engines decode: how many surfaces their decoder keeps for a worker, from the size of its groups.
     pub(super) engine_surfaces: Option<fn(usize) -> usize>,

@@ -97,7 +97,7 @@ impl RecycledLane {
             // SAFETY: as the caller promises.
             LaneState::Batch(state) => unsafe { state.begin(&[placed], memory, stream) },
             // SAFETY: as the caller promises.
-            LaneState::Single(state) => unsafe { state.begin(&placed, memory, stream) },
+            LaneState::Single(states) => unsafe { states[0].begin(&placed, memory, stream) },
         }
     }
 

@@ -53,7 +53,7 @@ impl LaneSize {
 
     /// Bytes of page-locked memory of the host that such a lane takes: of these, nvJPEG takes its own as pictures come.
     pub fn page_locked(self, kind: LaneKind) -> usize {
-        let of_nvjpeg = kind.on_gpu().map_or(0, |lane| (lane.page_locked)(self.surfaces));
+        let of_nvjpeg = kind.on_gpu().map_or(0, |lane| lane.states * (lane.page_locked)(self.surfaces));
         self.workers * (table_room(self.surfaces) + poison::PAGE_LOCKED + of_nvjpeg)
     }
 }

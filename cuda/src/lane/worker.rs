@@ -336,7 +336,16 @@ impl Worker {
                 // below; the files are borrowed until `make` has waited.
                 unsafe { state.begin(&pictures, surfaces, stream) }
             }
-            LaneState::Single(state) => state.decode(&part[0].placed, surfaces, stream),
+            LaneState::Single(states) => match &mut states[..] {
+                // Engines begin without regard to what was queued before.
+                [state] => state.decode(&part[0].placed, surfaces, stream),
+                // SAFETY: the surfaces are this worker's, and whatever used them was waited for at the end of `make`; the
+                // next wait there is before anything else uses them.
+                states => unsafe {
+                    let turn = part[0].number % states.len();
+                    states[turn].begin(&part[0].placed, surfaces, stream)
+                },
+            },
         };
         match outcome {
             Ok(()) => Ok(()),

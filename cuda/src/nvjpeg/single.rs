@@ -11,7 +11,7 @@ use super::allowance::Allowance;
 use super::handle::{Handle, Parser, image};
 use super::result::{check, made};
 use super::sys;
-use crate::driver::Stream;
+use crate::driver::{Mark, Stream};
 use crate::error::{LaneError, NvjpegError};
 use crate::frame::Placed;
 
@@ -25,6 +25,9 @@ pub(crate) struct SingleState {
     params: sys::Params,
     pinned: sys::Buffer,
     device: sys::Buffer,
+    /// The end of its last picture, and whether that is under way.
+    done: Mark,
+    under_way: bool,
     _allowed: Allowance,
 }
 
@@ -48,6 +51,8 @@ impl SingleState {
             params: null_mut(),
             pinned: null_mut(),
             device: null_mut(),
+            done: Mark::new(handle.context())?,
+            under_way: false,
             _allowed: Allowance::new(handle.account(), page_locked),
         };
         // If a later step fails, the drop of `state` frees the parts that exist so far.
@@ -98,10 +103,12 @@ impl SingleState {
         Ok(stream.wait()?)
     }
 
-    /// Begins to decode a picture, and does not wait for it. If that fails, nothing is under way afterwards.
+    /// Begins to decode a picture, and does not wait for it, but for the last one of this state. If that fails, nothing is under
+    /// way afterwards.
     ///
     /// # Safety
-    /// Nothing else is under way in its place, or in this state, and neither is used before [`Stream::wait`] has returned.
+    /// Nothing else is under way in its place, which is not used before [`Stream::wait`] has returned. All pictures of a state are
+    /// of one stream.
     pub(crate) unsafe fn begin(
         &mut self,
         picture: &Placed<'_>,
@@ -109,11 +116,17 @@ impl SingleState {
         stream: &mut Stream,
     ) -> Result<(), LaneError> {
         self.handle.context().bind()?;
+        if std::mem::take(&mut self.under_way) {
+            // Its buffers are those of that picture.
+            self.done.wait()?;
+        }
         let mut image = image(surfaces, picture.at, &picture.surface);
         if let Err(error) = self.queue(picture, &mut image, stream) {
             stream.wait()?;
             return Err(error.into());
         }
+        stream.mark(&mut self.done)?;
+        self.under_way = true;
         Ok(())
     }
 

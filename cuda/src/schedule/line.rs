@@ -12,6 +12,9 @@ pub struct LaneSpec {
     pub workers: u32,
     /// What a picture costs one of them, before any was measured.
     pub prior: Cost,
+    /// The lane whose threads could do the same work on the same cores. Of pictures that both may decode, this lane gets those that
+    /// cost it less, and a few more by which it is measured.
+    pub rival: Option<LaneId>,
 }
 
 /// A picture with what the schedule has to know of it.
@@ -40,17 +43,35 @@ pub(super) struct Line<T> {
     groups: u32,
     /// Pictures that it might have had and others got, since it last had any.
     passed_over: u32,
+    /// Groups by which it has yet to be measured.
+    trials: u32,
+    /// Pictures that others got since it was measured last.
+    unmeasured: u32,
 }
 
 /// How many pictures at a line's tail a thief considers: it may be barred from the last ones.
 const LOOK_BACK: usize = 8;
 /// After this many pictures that went to other lanes while a lane had none, its measurements count less.
 const PATIENCE: u32 = 256;
+/// By as many groups, a lane with a rival is measured at first.
+const TRIALS: u32 = 8;
+/// After this many pictures that went to other lanes, it is measured by one more group. By then, nothing is left of older figures.
+const UNMEASURED: u32 = 16 * PATIENCE;
 
 impl<T> Line<T> {
     pub(super) fn new(spec: LaneSpec) -> Self {
         let cost = spec.prior.clone();
-        Self { spec, cost, pictures: VecDeque::new(), waiting: 0.0, busy: 0.0, groups: 0, passed_over: 0 }
+        Self {
+            spec,
+            cost,
+            pictures: VecDeque::new(),
+            waiting: 0.0,
+            busy: 0.0,
+            groups: 0,
+            passed_over: 0,
+            trials: TRIALS,
+            unmeasured: 0,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -59,6 +80,15 @@ impl<T> Line<T> {
 
     pub(super) fn cost(&self) -> &Cost {
         &self.cost
+    }
+
+    /// Whether it decodes a picture with less work than its rival, or is to be measured.
+    pub(super) fn beats(&self, rival: &Cost, work: Work) -> bool {
+        self.trials > 0 || self.cost.seconds(work) < rival.seconds(work)
+    }
+
+    pub(super) fn rival(&self) -> Option<LaneId> {
+        self.spec.rival
     }
 
     /// When a picture of this cost in seconds would be done at the end of the line.
@@ -92,11 +122,9 @@ impl<T> Line<T> {
     }
 
     /// The place of the youngest picture that this lane may take and wants, among the last few.
-    pub(super) fn last_for(&self, lane: LaneId, mut wants: impl FnMut(Work) -> bool) -> Option<usize> {
+    pub(super) fn last_for(&self, lane: LaneId, mut wants: impl FnMut(&Queued<T>) -> bool) -> Option<usize> {
         let last = self.pictures.iter().enumerate().rev().take(LOOK_BACK);
-        last.filter(|(_, (picture, _))| picture.may.has(lane))
-            .find(|(_, (picture, _))| wants(picture.work))
-            .map(|at| at.0)
+        last.filter(|(_, (picture, _))| picture.may.has(lane)).find(|(_, (picture, _))| wants(picture)).map(|at| at.0)
     }
 
     /// All that wait, the oldest first.
@@ -117,6 +145,10 @@ impl<T> Line<T> {
         self.groups = self.groups.saturating_sub(1);
         self.busy = if self.groups == 0 { 0.0 } else { (self.busy - seconds).max(0.0) };
         self.cost.observe(sample);
+        if sample.pictures > 0 {
+            self.trials = self.trials.saturating_sub(1);
+            self.unmeasured = 0;
+        }
     }
 
     /// A picture that it might have had went to another lane. A lane that is believed dear gets none and is not measured any
@@ -127,6 +159,11 @@ impl<T> Line<T> {
             return;
         }
         self.passed_over += 1;
+        self.unmeasured += 1;
+        if self.unmeasured == UNMEASURED {
+            self.unmeasured = 0;
+            self.trials = self.trials.max(1);
+        }
         if self.passed_over == PATIENCE {
             self.passed_over = 0;
             self.cost.fade();

@@ -19,6 +19,8 @@ pub struct TrueLane {
     pub engines: Option<Engines>,
     /// What the schedule believes at first.
     pub prior: Cost,
+    /// As the schedule is told.
+    pub rival: Option<LaneId>,
     /// Each time is off by up to this part of it, either way.
     pub noise: f64,
     /// Groups that take longer than they should.
@@ -136,7 +138,8 @@ struct End {
 
 impl<'a> Machine<'a> {
     fn new(lanes: &'a [TrueLane], pictures: &'a [Work]) -> Self {
-        let specs = lanes.iter().map(|lane| LaneSpec { workers: lane.workers, prior: lane.prior.clone() });
+        let spec = |lane: &TrueLane| LaneSpec { workers: lane.workers, prior: lane.prior.clone(), rival: lane.rival };
+        let specs = lanes.iter().map(spec);
         Self {
             lanes,
             pictures,

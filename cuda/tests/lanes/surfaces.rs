@@ -55,6 +55,31 @@ fn no_batch_begins_while_the_surfaces_of_the_last_one_are_still_read() {
     });
 }
 
+/// The fake GPU reads what the host has decoded when its turn comes, and would read the third picture's instead of the first's.
+#[test]
+fn a_hybrid_worker_reads_the_second_picture_while_the_gpu_is_at_the_first_and_not_the_third() {
+    let fake = Fake::new();
+    let gpu = gpu(&fake, LIMIT);
+    let mut worker = worker(&gpu, LaneKind::Hybrid);
+    let files = photographs(4);
+    let refs: Vec<_> = files.iter().map(Vec::as_slice).collect();
+    fake.set(Knob::HoldAfter, 1);
+    let (decodes, waits) = (fake.count(Count::HostDecodes), fake.count(Count::Waits));
+    let decoded = std::thread::scope(|scope| {
+        let decoding = scope.spawn(|| worker.whole(&refs).unwrap());
+        while fake.count(Count::Waits) == waits {
+            std::thread::yield_now();
+        }
+        assert_eq!(fake.count(Count::HostDecodes) - decodes, 2, "two are decoded when it waits at first");
+        fake.set(Knob::HoldAfter, 0);
+        decoding.join().unwrap()
+    });
+    let expected: Vec<_> = files.iter().map(|file| whole(file)).collect();
+    let decoded: Vec<_> = decoded.into_iter().map(|picture| picture.unwrap().rgb).collect();
+    assert!(decoded == expected);
+    assert_eq!(fake.count(Count::Waits) - waits, 3, "for the first, for the second, and for all of them");
+}
+
 /// A surface is used again and again. What an engine passes over must not show what was there before.
 #[test]
 fn a_picture_that_an_engine_passes_over_goes_to_the_next_lane_and_never_shows_another_one() {

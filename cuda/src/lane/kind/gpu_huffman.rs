@@ -10,6 +10,7 @@ pub(super) const LANE: Descriptor = Descriptor {
     on_gpu: Some(OnGpu {
         backend: Backend::GpuHybrid,
         together: true,
+        states: 1,
         // nvJPEG does Huffman coding on the GPU for more than 50 pictures at once.
         group: |_| Ok(64),
         // The group of one is copied to its places while the other's is decoded.

@@ -17,6 +17,7 @@ pub(super) const LANE: Descriptor = Descriptor {
     on_gpu: Some(OnGpu {
         backend: Backend::Hardware,
         together: true,
+        states: 1,
         group,
         // While the group of one is composed and copied to its places, the engines work for the others.
         workers: |_| Ok(3),

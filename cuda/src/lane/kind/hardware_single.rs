@@ -13,6 +13,7 @@ pub(super) const LANE: Descriptor = Descriptor {
     on_gpu: Some(OnGpu {
         backend: Backend::Hardware,
         together: false,
+        states: 1,
         group: |_| Ok(1),
         workers,
         // One picture of 2.7 megapixels in 4:4:4: there are many workers.

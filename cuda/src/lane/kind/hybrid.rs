@@ -10,13 +10,15 @@ pub(super) const LANE: Descriptor = Descriptor {
     on_gpu: Some(OnGpu {
         backend: Backend::Hybrid,
         together: false,
+        // While the GPU is at a picture, the thread reads the next one.
+        states: 2,
         group: |_| Ok(4),
         // Each keeps a core busy.
         workers: |_| Ok(2),
         // A group of photographs, or one of eight megapixels in 4:4:4.
         surfaces: 24 << 20,
-        // nvJPEG has two bytes a coefficient and one a sample.
-        parts: 6,
+        // In each state, nvJPEG has two bytes a coefficient and one a sample.
+        parts: 9,
         // nvJPEG's host decoder keeps two bytes a coefficient there, of whole blocks, as versions 12 and 13 have been seen to ask
         // for.
         page_locked: |surfaces| 2 * surfaces + surfaces / 4,

@@ -113,8 +113,13 @@ impl Routes {
 
     /// All lanes in the form that the schedule needs. `threads` is how many threads the CPU lane has.
     pub(super) fn specs(&self, threads: usize) -> impl Iterator<Item = LaneSpec> {
-        let cpu = LaneSpec { workers: u32::try_from(threads).unwrap_or(u32::MAX), prior: LaneKind::Cpu.prior() };
-        let gpu = self.lanes.iter().map(|lane| LaneSpec { workers: lane.workers, prior: lane.kind.prior() });
+        let workers = u32::try_from(threads).unwrap_or(u32::MAX);
+        let cpu = LaneSpec { workers, prior: LaneKind::Cpu.prior(), rival: None };
+        let gpu = self.lanes.iter().map(|lane| LaneSpec {
+            workers: lane.workers,
+            prior: lane.kind.prior(),
+            rival: lane.kind.keeps_threads_busy().then_some(CPU),
+        });
         [cpu].into_iter().chain(gpu)
     }
 
