@@ -20,6 +20,7 @@ from crates import ROOT, Key, known, linked
 REPOSITORY = "https://github.com/forebay/forebay"
 # C libraries that crates compile: the crate, and the file and line of its sources that say the library's version.
 IN_CRATES = {
+    "forebay-avif": ("dav1d", "config/vcs_version.h", r'DAV1D_VERSION "([0-9.]+)"'),
     "turbojpeg-sys": ("libjpeg-turbo", "libjpeg-turbo/CMakeLists.txt", r"^set\(VERSION ([0-9.]+)\)"),
     "zstd-sys": ("zstd", "Cargo.toml", r'^version = ".*\+zstd\.([0-9.]+)"'),
 }

@@ -7,7 +7,7 @@ use forebay_benches::workspace::{self, cargo};
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 26] = [
+const RANKS: [(&str, u32); 27] = [
     ("forebay-printable", 0),
     ("forebay-threads", 0),
     ("forebay-proto", 0),
@@ -17,6 +17,7 @@ const RANKS: [(&str, u32); 26] = [
     ("forebay-children", 1),
     ("forebay-jpeg", 0),
     ("forebay-webp", 0),
+    ("forebay-avif", 0),
     ("forebay-plan", 1),
     ("forebay-ledger", 2),
     ("forebay-ledger-client", 3),

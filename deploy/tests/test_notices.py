@@ -18,6 +18,12 @@ def test_the_notices_of_the_daemon_have_the_licence_and_the_patents_of_libwebp(n
     assert "libwebp/PATENTS" in text
 
 
+def test_the_notices_of_the_daemon_have_the_licence_and_the_patents_of_dav1d(notices: dict[str, str]):
+    text = Path(notices["FOREBAY_NOTICES"]).read_text(encoding="utf-8")
+    assert "dav1d/COPYING" in text
+    assert "dav1d/PATENTS" in text
+
+
 def test_the_notices_have_what_is_linked_and_nothing_else(notices: dict[str, str]):
     daemon = Path(notices["FOREBAY_NOTICES"]).read_text(encoding="utf-8")
     library = Path(notices["FOREBAY_C_NOTICES"]).read_text(encoding="utf-8")
