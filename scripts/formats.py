@@ -1,6 +1,7 @@
 """Makes a folder of small pictures in every format and colour form, for `make parity` beside real photographs.
 
 formats.py FOLDER: Pillow writes them all, from one generated picture; the same bytes with the same Pillow.
+It has no JPEG XL.
 """
 
 from __future__ import annotations
@@ -64,6 +65,10 @@ def forms() -> Iterator[Form]:
     yield "one-bit.pbm", modes["one-bit"], {}
     yield "cmyk.jpg", rgb.convert("CMYK"), {"quality": 90}
     yield "rgb-coded.jpg", rgb, {"quality": 90, "keep_rgb": True}
+    yield "gray.avif", gray, {"subsampling": "4:0:0", "speed": 8}
+    yield "rgb.avif", rgb, {"quality": 90, "speed": 8}
+    yield "rgb-444.avif", rgb, {"quality": 90, "subsampling": "4:4:4", "speed": 8}
+    yield "rgba.avif", rgba, {"quality": 90, "speed": 8}
     for number in range(1, 9):
         exif = Image.Exif()
         exif[ORIENTATION] = number

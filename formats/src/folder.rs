@@ -39,8 +39,9 @@ pub(super) const SCHEME: Scheme = Scheme {
 };
 
 /// What is taken for a picture, in any case; the content then picks the decoder.
-pub(super) const EXTENSIONS: [&str; 15] =
-    ["jpg", "jpeg", "jpe", "jfif", "png", "webp", "bmp", "gif", "tif", "tiff", "ppm", "pgm", "pbm", "pnm", "jxl"];
+pub(super) const EXTENSIONS: [&str; 16] = [
+    "jpg", "jpeg", "jpe", "jfif", "png", "webp", "bmp", "gif", "tif", "tiff", "ppm", "pgm", "pbm", "pnm", "jxl", "avif",
+];
 
 /// The tables that Hugging Face's `imagefolder` knows.
 const METADATA: [&str; 3] = ["metadata.csv", "metadata.jsonl", "metadata.parquet"];

@@ -1,5 +1,6 @@
 //! Decoding on the CPU: one [`CpuDecoder`] per thread turns a file's bytes into the pixels of a place.
 
+pub(crate) mod avif;
 mod canvas;
 mod cmyk;
 pub(crate) mod jpeg;

@@ -32,11 +32,14 @@ pub enum DecodedBy {
     Image,
     /// The `jxl` crate.
     Jxl,
+    /// dav1d, and our own colours.
+    Dav1d,
 }
 
 impl DecodedBy {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::ForebayJpeg, Self::LibjpegTurbo, Self::Libwebp, Self::Image, Self::Jxl];
+    pub const ALL: [Self; 6] =
+        [Self::ForebayJpeg, Self::LibjpegTurbo, Self::Libwebp, Self::Image, Self::Jxl, Self::Dav1d];
 
     /// The decoder's name.
     pub fn name(self) -> &'static str {
@@ -46,6 +49,7 @@ impl DecodedBy {
             Self::Libwebp => "libwebp",
             Self::Image => "image",
             Self::Jxl => "jxl",
+            Self::Dav1d => "dav1d",
         }
     }
 }

@@ -33,7 +33,7 @@ pub enum Fault {
     #[error("The file is empty.")]
     Empty,
     /// The content is no known format.
-    #[error("The content is no picture in a known format (JPEG, PNG, WebP, BMP, GIF, TIFF, PNM, JPEG XL).")]
+    #[error("The content is no picture in a known format (JPEG, PNG, WebP, BMP, GIF, TIFF, PNM, JPEG XL, AVIF).")]
     NotAPicture,
     /// The bytes end too early.
     #[error("The picture is truncated: its data ends before the picture does.")]

@@ -1,5 +1,5 @@
 //! Names of formats that no decoder here takes, recognised by a file's first bytes. A user who reads "HEIC" knows what to
-//! do.
+//! do. AVIF is among them, as its container is that of others.
 
 /// First bytes, and what begins so.
 const BEGINNINGS: &[(&[u8], &str)] = &[
@@ -53,10 +53,13 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"version https://git-lfs", "pointer of Git LFS, in the place of the file itself"),
 ];
 
+/// The name of the format that one does take.
+pub(crate) const AVIF: &str = "AVIF";
+
 /// Brands of the container that HEIF, AVIF and MP4 share, and what has them.
 const BRANDS: &[(&[u8], &str)] = &[
-    (b"avif", "AVIF"),
-    (b"avis", "AVIF"),
+    (b"avif", AVIF),
+    (b"avis", AVIF),
     (b"heic", "HEIC"),
     (b"heix", "HEIC"),
     (b"heim", "HEIC"),
@@ -75,7 +78,7 @@ const OTHER_BRANDS: &str = "video, MP4";
 /// Bytes in which a text says what it is.
 const TEXT: usize = 1024;
 
-/// What these bytes are, if they are known and no decoder here takes them.
+/// What these bytes are, if they are known and their first bytes alone do not say so.
 pub(crate) fn name_of(bytes: &[u8]) -> Option<&'static str> {
     if let Some((_, name)) = BEGINNINGS.iter().find(|(beginning, _)| bytes.starts_with(beginning)) {
         return Some(name);

@@ -26,12 +26,14 @@ pub enum Format {
     Pnm,
     /// JPEG XL; of an animation, only the first frame is decoded.
     Jxl,
+    /// AVIF; of an image sequence, only the still picture is decoded.
+    Avif,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 8] =
-        [Self::Jpeg, Self::Png, Self::WebP, Self::Bmp, Self::Gif, Self::Tiff, Self::Pnm, Self::Jxl];
+    pub const ALL: [Self; 9] =
+        [Self::Jpeg, Self::Png, Self::WebP, Self::Bmp, Self::Gif, Self::Tiff, Self::Pnm, Self::Jxl, Self::Avif];
 
     /// The format that the content's first bytes show.
     ///
@@ -51,9 +53,11 @@ impl Format {
             Ok(image::ImageFormat::Tiff) => Ok(Self::Tiff),
             Ok(image::ImageFormat::Pnm) => Ok(Self::Pnm),
             _ if JXL.iter().any(|beginning| bytes.starts_with(beginning)) => Ok(Self::Jxl),
-            _ => {
-                Err(foreign::name_of(bytes).map_or(Fault::NotAPicture, |name| Fault::Unsupported { kind: name.into() }))
-            }
+            _ => match foreign::name_of(bytes) {
+                Some(foreign::AVIF) => Ok(Self::Avif),
+                Some(name) => Err(Fault::Unsupported { kind: name.into() }),
+                None => Err(Fault::NotAPicture),
+            },
         }
     }
 
@@ -68,6 +72,7 @@ impl Format {
             Self::Tiff => "tiff",
             Self::Pnm => "pnm",
             Self::Jxl => "jxl",
+            Self::Avif => "avif",
         }
     }
 
@@ -81,11 +86,12 @@ impl Format {
             Self::Gif => "gif",
             Self::Bmp | Self::Pnm => "image",
             Self::Jxl => "jxl",
+            Self::Avif => "forebay-avif, dav1d",
         }
     }
 
     /// Formats that users have in datasets and that nothing here decodes. Files of them are told by name.
-    pub const NONE_FOR: [&str; 3] = ["AVIF", "HEIC", "JPEG 2000"];
+    pub const NONE_FOR: [&str; 2] = ["HEIC", "JPEG 2000"];
 
     /// What the `image` crate calls it, if that knows it.
     pub(crate) fn of_image(self) -> Option<image::ImageFormat> {
@@ -97,7 +103,7 @@ impl Format {
             Self::Gif => image::ImageFormat::Gif,
             Self::Tiff => image::ImageFormat::Tiff,
             Self::Pnm => image::ImageFormat::Pnm,
-            Self::Jxl => return None,
+            Self::Jxl | Self::Avif => return None,
         })
     }
 }

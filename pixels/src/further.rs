@@ -1,6 +1,7 @@
 //! What a file has that is not in its pixels of 8 bits of red, green and blue: further pages, frames, pictures and bands, alpha,
 //! 16 bits, and a profile. They are counted by what the file says of itself, without decoding it.
 
+use crate::cpu::avif::OpenAvif;
 use crate::cpu::jpeg::segments::Segments;
 use crate::cpu::jxl::{self, JxlColours, OpenJxl};
 use crate::cpu::other::OpenOther;
@@ -20,7 +21,7 @@ pub enum FurtherKind {
     Pages,
     /// Frames of a GIF, a WebP, a PNG or a JPEG XL.
     Frames,
-    /// Pictures behind the first one of a JPEG (MPO).
+    /// Pictures behind the first one of a JPEG (MPO), or beside the still picture of an AVIF.
     Pictures,
     /// Bands of a TIFF beyond the colour and its alpha.
     Bands,
@@ -78,6 +79,7 @@ impl Further {
                 JxlColours::Named => true,
                 JxlColours::Profile(profile) => !icc::is_srgb(profile),
             }),
+            Format::Avif => OpenAvif::open(bytes).is_ok_and(|open| !open.is_srgb()),
             _ => icc::profile(bytes, format).is_some_and(|profile| !icc::is_srgb(&profile)),
         };
         let of_pixels = [
@@ -103,6 +105,7 @@ fn parts(bytes: &[u8], format: Format) -> Option<(FurtherKind, u64)> {
         Format::Png => (FurtherKind::Frames, png_frames(bytes)),
         Format::Jpeg => (FurtherKind::Pictures, jpeg_pictures(bytes).unwrap_or(0).saturating_sub(1)),
         Format::Jxl => (FurtherKind::Frames, jxl::frames(bytes, MOST).saturating_sub(1)),
+        Format::Avif => (FurtherKind::Pictures, OpenAvif::open(bytes).map_or(0, |open| open.further_pictures())),
         Format::Bmp | Format::Pnm => return None,
     };
     (count > 0).then_some((kind, count))
@@ -114,6 +117,7 @@ fn depth(bytes: &[u8], format: Format, limits: &Limits) -> (bool, bool) {
         Format::Jpeg => (false, false),
         Format::WebP => (OpenWebp::open(bytes).is_ok_and(|open| open.has_alpha()), false),
         Format::Jxl => OpenJxl::open(bytes).map_or((false, false), |open| open.depth()),
+        Format::Avif => OpenAvif::open(bytes).map_or((false, false), |open| open.depth()),
         _ => OpenOther::open(bytes, format, 0, limits).map_or((false, false), |open| open.depth()),
     }
 }

@@ -81,7 +81,11 @@ fn files() -> Vec<(String, Vec<u8>)> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jxl");
         (format!("JPEG XL, {name}"), std::fs::read(folder.join(format!("{name}-700x500.jxl"))).unwrap())
     });
-    files.chain(of_libjxl).collect()
+    let of_avif = ["420-full-150x101", "alpha-444-22x20", "444-12-bits-31x23"].map(|name| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../avif/tests/pictures");
+        (format!("AVIF, {name}"), std::fs::read(folder.join(format!("{name}.avif"))).unwrap())
+    });
+    files.chain(of_libjxl).chain(of_avif).collect()
 }
 
 #[test]

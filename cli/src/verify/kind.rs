@@ -19,6 +19,7 @@ pub(super) enum PictureKind {
     Tiff,
     Pnm,
     Jxl,
+    Avif,
     Other,
 }
 
@@ -41,6 +42,7 @@ impl PictureKind {
             Format::Tiff => Self::Tiff,
             Format::Pnm => Self::Pnm,
             Format::Jxl => Self::Jxl,
+            Format::Avif => Self::Avif,
             _ => Self::Other,
         })
     }
@@ -57,6 +59,7 @@ impl PictureKind {
             Self::Tiff => "TIFF",
             Self::Pnm => "PNM",
             Self::Jxl => "JPEG XL",
+            Self::Avif => "AVIF",
             Self::Other => "other",
         }
     }
@@ -91,6 +94,7 @@ fn promised(extension: &str) -> Option<Format> {
         "tif" | "tiff" => Format::Tiff,
         "ppm" | "pgm" | "pbm" | "pnm" => Format::Pnm,
         "jxl" => Format::Jxl,
+        "avif" | "avifs" => Format::Avif,
         _ => return None,
     })
 }

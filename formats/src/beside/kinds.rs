@@ -57,10 +57,10 @@ const ENDS: [(&[&str], BesideKind); 10] = [
 ];
 
 /// Extensions of pictures that are not decoded.
-const PICTURES: [&str; 48] = [
-    "heic", "heif", "hif", "avif", "jxl", "jp2", "j2k", "jpf", "jpx", "jpm", "j2c", "jpc", "jxr", "wdp", "psd", "psb",
-    "svg", "svgz", "pdf", "eps", "ai", "ico", "cur", "dds", "tga", "exr", "hdr", "qoi", "pcx", "sgi", "ras", "xcf",
-    "dcm", "dicom", "nii", "fits", "fit", "cr2", "cr3", "nef", "arw", "dng", "orf", "rw2", "raf", "pef", "srw", "x3f",
+const PICTURES: [&str; 46] = [
+    "heic", "heif", "hif", "jp2", "j2k", "jpf", "jpx", "jpm", "j2c", "jpc", "jxr", "wdp", "psd", "psb", "svg", "svgz",
+    "pdf", "eps", "ai", "ico", "cur", "dds", "tga", "exr", "hdr", "qoi", "pcx", "sgi", "ras", "xcf", "dcm", "dicom",
+    "nii", "fits", "fit", "cr2", "cr3", "nef", "arw", "dng", "orf", "rw2", "raf", "pef", "srw", "x3f",
 ];
 
 /// Names, or beginnings of names with a dot, `_` or `-` behind them, of files that need not be read.

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use forebay_jpeg::SeekPoints;
 
+use super::avif::OpenAvif;
 use super::canvas::Canvas;
 use super::jpeg::head::JpegHead;
 use super::jpeg::{JpegDecoders, JpegTask};
@@ -152,6 +153,17 @@ pub(super) fn load(
             let Wanted { scale, part } = wanted(&stored, false)?;
             let part = stored.orientation.stored_part(part, width, height);
             (stored, scale, open.read(part, background, limits, canvas)?, DecodedBy::Libwebp)
+        }
+        Format::Avif => {
+            let open = OpenAvif::open(bytes)?;
+            let size @ (width, height) = open.size();
+            limits.check_picture(width, height)?;
+            limits.check_memory(size, open.own_form())?;
+            let stored = Stored::of_file(size, open.orientation(), input);
+            let Wanted { scale, part } = wanted(&stored, false)?;
+            let region = stored.orientation.stored_part(part, width, height);
+            open.read(region, background, limits, begun, canvas)?;
+            (stored, scale, region, DecodedBy::Dav1d)
         }
         Format::Jxl => {
             let open = OpenJxl::open(bytes)?;

@@ -1,4 +1,4 @@
-//! Every format but JPEG, WebP and JPEG XL, by the `image` crate, as RGB of 8 bits.
+//! Every format but JPEG, WebP, JPEG XL and AVIF, by the `image` crate, as RGB of 8 bits.
 //!
 //! 16-bit values keep their upper byte, as Pillow does; alpha is blended over the recipe's background.
 

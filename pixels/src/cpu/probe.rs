@@ -1,5 +1,6 @@
 //! What a file is, from its content alone: format, size and orientation, without decoding it.
 
+use crate::cpu::avif::OpenAvif;
 use crate::cpu::jpeg::head::JpegHead;
 use crate::cpu::jxl::{self, OpenJxl};
 use crate::cpu::other::OpenOther;
@@ -65,6 +66,13 @@ pub fn probe_page(bytes: &[u8], page: u32) -> Result<Probe, Fault> {
         let orientation = open.orientation();
         let (width, height) = orientation.seen(open.size().0, open.size().1);
         let (own_form, beside) = (open.own_form(), open.tables());
+        return Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, own_form, beside });
+    }
+    if format == Format::Avif {
+        let open = OpenAvif::open(bytes)?;
+        let orientation = open.orientation();
+        let (width, height) = orientation.seen(open.size().0, open.size().1);
+        let (own_form, beside) = (open.own_form(), open.beside());
         return Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, own_form, beside });
     }
     if format == Format::Jxl {

@@ -37,7 +37,8 @@ class Probe:
     """What a picture's header says.
 
     Attributes:
-        format: "jpeg", "png", "webp", "bmp", "gif", "tiff", "pnm" or "jxl". The content decides, never the name.
+        format: "jpeg", "png", "webp", "bmp", "gif", "tiff", "pnm", "jxl" or "avif". The content decides, never the
+            name.
         width: Width in pixels, after the EXIF orientation.
         height: Height in pixels, after the EXIF orientation.
     """

@@ -18,7 +18,7 @@ __all__ = ["ImageFolder", "pictures"]
 Steps = Union[Compose, Transform, Sequence[Transform], Callable[[Any], Any]]
 
 # What the daemon takes for a picture. The content then decides how it is decoded.
-_EXTENSIONS = "jpg jpeg jpe jfif png webp bmp gif tif tiff ppm pgm pbm pnm jxl"
+_EXTENSIONS = "jpg jpeg jpe jfif png webp bmp gif tif tiff ppm pgm pbm pnm jxl avif"
 _ENDINGS = frozenset(_EXTENSIONS.encode().split())
 _WHOLE = Compose([])
 

@@ -180,10 +180,13 @@ fn each_choice_of_jpeg_decoder_shows_in_the_counts() {
     let files = [JpegForm::default(), JpegForm { arithmetic: true, ..JpegForm::default() }]
         .map(|form| form.encode(&photograph_rgb(1, 90, 60), 90, 60).unwrap());
     for (jpeg, expected) in [
-        (JpegDecoder::Auto, [("forebay-jpeg", 1), ("libjpeg-turbo", 1), ("libwebp", 0), ("image", 0), ("jxl", 0)]),
+        (
+            JpegDecoder::Auto,
+            [("forebay-jpeg", 1), ("libjpeg-turbo", 1), ("libwebp", 0), ("image", 0), ("jxl", 0), ("dav1d", 0)],
+        ),
         (
             JpegDecoder::LibjpegTurbo,
-            [("forebay-jpeg", 0), ("libjpeg-turbo", 2), ("libwebp", 0), ("image", 0), ("jxl", 0)],
+            [("forebay-jpeg", 0), ("libjpeg-turbo", 2), ("libwebp", 0), ("image", 0), ("jxl", 0), ("dav1d", 0)],
         ),
     ] {
         let shared = CpuShared::new(Limits::default(), Arc::new(Budget::new(1)), jpeg);
