@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes each target in turn: scripts/fuzz.sh [SECONDS [TARGET...]]. Seeds are generated pictures, the cases in fuzz/seeds,
+# Fuzzes each target in turn: scripts/fuzz.sh [SECONDS [TARGET...]]. Seeds are generated pictures, the cases in fuzz/seeds, AVIFs of tests,
 # small datasets for the targets that read them and, where the shared test data is present, its hostile and odd files below
 # 64 KiB. Needs what `make deps-fuzz` installs.
 set -euo pipefail
@@ -20,7 +20,7 @@ targets=("$@")
 data=${FOREBAY_TEST_DATA:-../shared/data}
 seeds=fuzz/corpus/seeds
 cargo run -q --locked -p forebay-pixels --example seeds -- "$seeds"
-cp -f fuzz/seeds/* "$seeds"
+cp -f fuzz/seeds/* avif/tests/pictures/*.avif "$seeds"
 for set in hostile conformance; do
   if [ -d "$data/$set" ]; then
     find "$data/$set" -type f -size -64k ! -name '*.tsv' -exec cp -f -t "$seeds" {} +
