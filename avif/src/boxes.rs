@@ -93,8 +93,8 @@ fn one<'a>(reader: &mut Reader<'a>, of_file: bool) -> Result<Boxed<'a>, AvifFaul
 }
 
 /// The only box of this kind, if there is one.
-pub(crate) fn only<'a>(boxes: &[Boxed<'a>], kind: &[u8; 4]) -> Result<Option<&'a [u8]>, AvifFault> {
-    let mut of_kind = boxes.iter().filter(|boxed| boxed.kind == *kind).map(|boxed| boxed.body);
+pub(crate) fn only<'a>(boxes: &[Boxed<'a>], kind: [u8; 4]) -> Result<Option<&'a [u8]>, AvifFault> {
+    let mut of_kind = boxes.iter().filter(|boxed| boxed.kind == kind).map(|boxed| boxed.body);
     let first = of_kind.next();
     if of_kind.next().is_some() { Err(AvifFault::Corrupt("it has two boxes where one may be")) } else { Ok(first) }
 }

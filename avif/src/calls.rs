@@ -60,8 +60,8 @@ pub(crate) struct Allowance {
 /// The planes of a picture, in dav1d's memory.
 #[derive(Debug)]
 pub(crate) struct Planes {
-    /// None where the layout has none.
-    planes: [Option<NonNull<u8>>; 3],
+    /// Where each plane begins; none where the layout has none.
+    firsts: [Option<NonNull<u8>>; 3],
     strides: [usize; 2],
     pub(crate) size: (u32, u32),
     pub(crate) depth: u8,
@@ -113,7 +113,7 @@ pub(crate) fn decode(data: &[u8], operating_point: u8, allowance: Allowance) -> 
     }
     let number = |value: u32| u16::try_from(value).unwrap_or(u16::MAX);
     Ok(Planes {
-        planes: found.planes.map(|plane| NonNull::new(plane.cast_mut())),
+        firsts: found.planes.map(|plane| NonNull::new(plane.cast_mut())),
         strides: found.strides,
         size: (found.width, found.height),
         depth: u8::try_from(found.depth).unwrap_or(u8::MAX),
@@ -159,7 +159,7 @@ impl Planes {
         let (width, height) = if plane == 0 { self.size } else { self.colour_size() };
         let (width, stride) = (width as usize, self.strides[plane.min(1)]);
         assert!(row < height as usize, "the plane has the row");
-        let first = self.planes[plane].expect("the layout has the plane").as_ptr();
+        let first = self.firsts[plane].expect("the layout has the plane").as_ptr();
         // SAFETY: dav1d's planes have this many rows, `stride` bytes from one to the next, in one piece of memory.
         let first = unsafe { first.add(row * stride) };
         if self.depth == 8 {
@@ -167,6 +167,7 @@ impl Planes {
             // `self` is borrowed.
             Row::Bytes(unsafe { std::slice::from_raw_parts(first, width) })
         } else {
+            #[expect(clippy::cast_ptr_alignment, reason = "the next line looks at it")]
             let first = first.cast::<u16>();
             assert!(first.is_aligned(), "rows of values of two bytes begin at even addresses");
             // SAFETY: as above, with values of two bytes, to which the pointer is aligned.

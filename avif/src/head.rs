@@ -49,8 +49,8 @@ impl Head {
     /// [`AvifFault`], [`AvifFault::Unsupported`] also for a grid of pictures and a sequence without a still picture.
     pub fn read(bytes: &[u8]) -> Result<Self, AvifFault> {
         let found = boxes(bytes, true)?;
-        let moov = only(&found, b"moov")?;
-        let Some(meta) = only(&found, b"meta")? else {
+        let moov = only(&found, *b"moov")?;
+        let Some(meta) = only(&found, *b"meta")? else {
             return Err(match moov {
                 Some(_) => AvifFault::Unsupported("of a sequence without a still picture"),
                 None => AvifFault::Truncated,

@@ -36,11 +36,11 @@ impl<'a> Items<'a> {
         let mut body = Reader::new(meta);
         body.version()?;
         let boxes = boxes(body.rest(), false)?;
-        let handler = only(&boxes, b"hdlr")?.and_then(|body| body.get(8..12));
+        let handler = only(&boxes, *b"hdlr")?.and_then(|body| body.get(8..12));
         if handler != Some(b"pict") {
             return Err(AvifFault::Corrupt("its items are no pictures"));
         }
-        let pitm = only(&boxes, b"pitm")?.ok_or(AvifFault::Corrupt("it does not say which item is the picture"))?;
+        let pitm = only(&boxes, *b"pitm")?.ok_or(AvifFault::Corrupt("it does not say which item is the picture"))?;
         let mut pitm = Reader::new(pitm);
         let (version, _) = pitm.version()?;
         let primary = id(&mut pitm, version > 0)?;
@@ -52,14 +52,14 @@ impl<'a> Items<'a> {
         self.file.len()
     }
 
-    fn body(&self, kind: &[u8; 4]) -> Result<Reader<'a>, AvifFault> {
+    fn body(&self, kind: [u8; 4]) -> Result<Reader<'a>, AvifFault> {
         let body = only(&self.boxes, kind)?;
         body.map(Reader::new).ok_or(AvifFault::Corrupt("a box that each picture needs is not there"))
     }
 
     /// The type of an item.
     pub(crate) fn kind(&self, item: u32) -> Result<[u8; 4], AvifFault> {
-        let mut iinf = self.body(b"iinf")?;
+        let mut iinf = self.body(*b"iinf")?;
         let (version, _) = iinf.version()?;
         iinf.number(if version == 0 { 2 } else { 4 })?;
         for entry in boxes(iinf.rest(), false)? {
@@ -79,8 +79,8 @@ impl<'a> Items<'a> {
 
     /// The properties of an item.
     pub(crate) fn properties(&self, item: u32) -> Result<Properties<'a>, AvifFault> {
-        let inside = boxes(self.body(b"iprp")?.rest(), false)?;
-        let all = only(&inside, b"ipco")?.ok_or(AvifFault::Corrupt("there are no properties"))?;
+        let inside = boxes(self.body(*b"iprp")?.rest(), false)?;
+        let all = only(&inside, *b"ipco")?.ok_or(AvifFault::Corrupt("there are no properties"))?;
         let all = boxes(all, false)?;
         let (mut properties, mut uses) = (Properties::default(), 0);
         for association in inside.iter().filter(|inside| inside.kind == *b"ipma") {
@@ -125,7 +125,7 @@ impl<'a> Items<'a> {
     }
 
     fn references(&self) -> Result<Vec<Reference>, AvifFault> {
-        let Some(iref) = only(&self.boxes, b"iref")? else { return Ok(Vec::new()) };
+        let Some(iref) = only(&self.boxes, *b"iref")? else { return Ok(Vec::new()) };
         let mut body = Reader::new(iref);
         let (version, _) = body.version()?;
         let mut found = Vec::new();
@@ -142,7 +142,7 @@ impl<'a> Items<'a> {
 
     /// Where the data of an item are in the file: one range after the other.
     pub(crate) fn extents(&self, item: u32) -> Result<Vec<Range<usize>>, AvifFault> {
-        let mut iloc = self.body(b"iloc")?;
+        let mut iloc = self.body(*b"iloc")?;
         let (version, _) = iloc.version()?;
         let sizes = iloc.short()?;
         let size = |nibble: u16| usize::from(sizes >> (4 * nibble) & 15);
@@ -180,7 +180,7 @@ impl<'a> Items<'a> {
     fn range(&self, method: u16, offset: u64, len: u64) -> Result<Range<usize>, AvifFault> {
         let within = match method {
             0 => self.file,
-            1 => self.body(b"idat")?.rest(),
+            1 => self.body(*b"idat")?.rest(),
             _ => return Err(AvifFault::Unsupported("whose data are made of other items")),
         };
         let first = usize::try_from(offset).ok().filter(|first| *first <= within.len()).ok_or(AvifFault::Truncated)?;

@@ -86,10 +86,10 @@ impl<'a> Properties<'a> {
         match (self.turned.unwrap_or(0), self.mirrored) {
             (0, None) => 1,
             (0, Some(0)) | (2, Some(1)) => 4,
-            (0, Some(_)) | (2, Some(_)) => 2,
+            (0 | 2, Some(_)) => 2,
             (1, None) => 8,
             (1, Some(0)) | (3, Some(1)) => 5,
-            (1, Some(_)) | (3, Some(_)) => 7,
+            (1 | 3, Some(_)) => 7,
             (2, None) => 3,
             _ => 6,
         }

@@ -29,7 +29,7 @@ fn rule_30_a_crop_has_the_bytes_of_the_whole_picture() {
     for name in ["420-full-150x101", "422-limited-150x101", "444-full-150x101", "gray-full-150x101"] {
         let bytes = avif(name);
         let ((width, _), whole) = pixels(&bytes, Form::default());
-        for (left, top, wide, high) in [(0, 0, 7, 9), (31, 17, 64, 40), (143, 92, 7, 9), (0, 100, 150, 1)] {
+        for (left, top, wide, high) in [(0, 0, 7_u32, 9), (31, 17, 64, 40), (143, 92, 7, 9), (0, 100, 150, 1)] {
             let list = json!([{ "crop": { "left": left, "top": top, "width": wide, "height": high } }]);
             let recipe = Recipe::new(from_value(list).unwrap(), Output::default()).unwrap();
             let mut place = vec![0; recipe.place_len()];
