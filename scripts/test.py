@@ -131,7 +131,9 @@ def originals() -> Tally:
 
 def tensorflow() -> Tally:
     """Those that need TensorFlow."""
-    return beside("tensorflow", ("tensorflow-cpu",), "test_tf.py", "test_tf_example.py", "test_torch_and_others.py")
+    return beside(
+        "tensorflow", ("tensorflow-cpu", "pillow"), "test_tf.py", "test_tf_example.py", "test_torch_and_others.py"
+    )
 
 
 def jax() -> Tally:
@@ -154,7 +156,7 @@ def beside(name: str, packages: tuple[str, ...], *files: str) -> Tally:
 
 def paddle() -> Tally:
     """Those that need Paddle."""
-    return beside("paddle", ("paddlepaddle",), "test_paddle.py")
+    return beside("paddle", ("paddlepaddle", "pillow"), "test_paddle.py")
 
 
 def ship() -> Tally:

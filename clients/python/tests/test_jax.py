@@ -65,6 +65,38 @@ def test_a_batch_is_spread_over_the_devices_of_the_process(pictures):
         )
 
 
+def test_rule_64_each_batch_has_arrays_of_its_own_bucket_also_over_several_devices(sized):
+    sized = sized()
+    columns = ("images", "planned", "sizes", "shown", "crop")
+    with sized.loader(shuffle=True) as loader:
+        expected = [{name: batch[name].copy() for name in columns} for batch in loader]
+    for sharding, copy in ((None, False), (None, True), (forebay.jax.data_sharding(), True)):
+        with sized.loader(shuffle=True) as loader:
+            given = {"elements": columns, "as_dict": True, "sharding": sharding, "copy": copy}
+            shapes = set()
+            for number, batch in enumerate(forebay.jax.batches(loader, **given)):
+                for name, column in expected[number].items():
+                    np.testing.assert_array_equal(batch[name], column)
+                shapes.add(batch["images"].shape)
+                if sharding is not None:
+                    assert {part.data.shape[0] for part in batch["images"].addressable_shards} == {1}
+                del batch
+            assert len(shapes) == 3
+            assert number + 1 == len(expected) == len(loader)
+
+
+def test_rule_64_devices_that_cannot_always_share_the_pictures_of_a_bucket_are_refused(sized):
+    sized = sized()
+    sharding, pixels = forebay.jax.data_sharding(), {"rule": ["12x18", "8x8"], "pixels": 2000, "leftovers": "repeat"}
+    settings = {"sharding": sharding, "buckets": pixels, "epochs": 1}
+    with pytest.raises(forebay.SettingsError, match="give divisor = 4 or a multiple"):
+        forebay.jax.batches(sized.source, **settings)
+    with forebay.jax.batches(sized.source, **settings | {"buckets": {**pixels, "divisor": 4}}) as loader:
+        assert {images.shape for images, _ in loader} == {(8, 12, 18, 3), (28, 8, 8, 3)}
+    with sized.loader(batch_size=3) as loader, pytest.raises(forebay.SettingsError, match="batch_size=3 does not fit"):
+        forebay.jax.batches(loader, sharding=sharding)
+
+
 def test_a_device_may_be_named_and_a_replicated_batch_needs_no_equal_parts(pictures):
     folder = pictures(6)
     settings = {"batch_size": 4, "size": 8, "epochs": 1, "elements": ["records"]}

@@ -76,6 +76,20 @@ def test_a_step_of_training_is_the_same_as_with_paddles_own_tensors(pictures):
             np.testing.assert_allclose(*gradients, rtol=1e-5, atol=1e-7)
 
 
+def test_rule_64_each_batch_has_tensors_of_its_own_bucket(sized):
+    sized = sized()
+    names = ("images", "planned", "sizes", "shown", "crop")
+    with sized.loader(shuffle=True) as loader:
+        expected = [batch.copy() for batch in loader]
+    with sized.loader(shuffle=True) as loader:
+        found = list(forebay.paddle.batches(loader, elements=names))
+    assert len(found) == len(expected)
+    for columns, batch in zip(found, expected):
+        for name, column in zip(names, columns):
+            assert (column.numpy() == batch[name]).all()
+    assert len({tuple(images.shape) for images, *_ in found}) == 3
+
+
 def test_a_reader_gives_tensors_too(pictures):
     with reader.over(forebay.paddle.batches(pictures(6), batch_size=4, size=8, epochs=1)) as read:
         firsts = []

@@ -62,6 +62,27 @@ def test_shapes_are_static_but_for_a_last_batch_that_may_be_smaller(pictures, po
         assert [len(labels) for _, labels in dataset] == last
 
 
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize(("layout", "axes"), [("NHWC", [None, None, 3]), ("NCHW", [3, None, None])])
+def test_rule_64_each_batch_of_a_bucket_has_its_own_height_and_width(sized, layout, axes, copy):
+    sized = sized()
+    with sized.loader(shuffle=True, layout=layout) as loader:
+        expected = [batch.copy() for batch in loader]
+    with sized.loader(shuffle=True, layout=layout) as loader:
+        dataset = forebay.tf.dataset(loader, elements=("images", "sizes", "crop"), copy=copy)
+        assert dataset.element_spec[0].shape.as_list() == [None, *axes]
+        assert dataset.element_spec[1].shape.as_list() == [None, 2]
+        found = 0
+        for batch, (images, sizes, crop) in zip(expected, dataset):
+            np.testing.assert_array_equal(images, batch.images)
+            np.testing.assert_array_equal(sizes, batch.sizes)
+            np.testing.assert_array_equal(crop, batch.crop)
+            del images
+            found += 1
+        assert found == len(expected) == len(loader)
+        assert len({batch.images.shape for batch in expected}) == 3
+
+
 def test_rule_14_a_view_is_the_rings_memory_and_a_copy_is_not(pictures):
     with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=3) as loader:
         rings = [ring.slots for ring in loader._feed.session.rings()]

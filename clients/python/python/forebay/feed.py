@@ -30,7 +30,8 @@ class Feed:
         page: The daemon's page in a browser.
         shared: The ranks of a job may share the stream, on any nodes.
         writable: Batches are copies of the caller's own.
-        batch_size: Places of a batch.
+        batch_size: Places of a batch. With buckets, those of the largest one.
+        has_buckets: The pictures of a batch have the size of its bucket, which is not that of the ring.
     """
 
     def __init__(
@@ -51,7 +52,10 @@ class Feed:
         self.releases = releases
         self.page = page
         self.writable = writable
-        self.batch_size = session.rings()[0].images[0][0]
+        ring = session.rings()[0]
+        self.batch_size = ring.images[0][0]
+        # No other stream has all of these columns.
+        self.has_buckets = {"planned", "sizes", "shown", "crop"}.issubset(name for name, *_ in ring.columns)
         self._lent: list[weakref.ref[Batch]] = []
         # Slots of this trainer. There may be others after a change of the rings, and only then.
         self._slots = session.credits()

@@ -22,6 +22,12 @@ If the number of ranks may change, give each a part of every step:
     forebay.Loader(..., sharding=forebay.Lockstep({batch}))
 If the trainers do not wait for each other, they may share one stream instead. Each takes the next batch:
     forebay.Loader("stream:NAME", ..., sharding="dynamic")  # with `forebay serve` running"""
+_HOW_TO_SHARE_BUCKETS = """\
+this process is one of {world} that train together (according to {sign}), but it has no sharding.
+Give each rank a part of every step, so that all ranks have pictures of the same bucket:
+    forebay.Loader(..., sharding=forebay.Lockstep({batch}))
+If the trainers do not wait for each other, they may share one stream instead. Each takes the next batch:
+    forebay.Loader("stream:NAME", ..., sharding="dynamic")  # with `forebay serve` running"""
 _HOW_TO_SHARD_A_STREAM = """\
 this process is one of {world} that train together (according to {sign}), but it has no sharding.
 Give each rank a shard, so that all ranks have the same number of batches. The daemon's configuration needs:
@@ -102,7 +108,8 @@ def refuse_unsharded(
         return
     rank, world, sign = of_job(environment, ranks)
     if world > 1:
-        how = _HOW_TO_SHARD if stream is None else _HOW_TO_SHARD_A_STREAM
+        of_path = _HOW_TO_SHARD if given.get("buckets") is None else _HOW_TO_SHARE_BUCKETS
+        how = of_path if stream is None else _HOW_TO_SHARD_A_STREAM
         batch = (given.get("batch_size") or 1) * world
         raise SettingsError(how.format(rank=rank, world=world, sign=sign, stream=stream, batch=batch))
 

@@ -5,17 +5,28 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 from forebay.errors import SettingsError
 
-__all__ = ["Watched", "refuse_fast_schedulers"]
+__all__ = ["Watched", "refuse_fast_schedulers", "warn_of_copies"]
 
 _FAST = (
     "Accelerate: a prepared scheduler takes {world} steps for each step of the optimizer, since it expects a loader "
     "whose len() counts the batches of all {world} processes. len() of this DataLoader counts those of one. Make the "
     "Accelerator with dataloader_config=DataLoaderConfiguration(split_batches=True), and give the scheduler as many "
     "steps as the optimizer takes; or with step_scheduler_with_optimizer=False"
+)
+
+
+_UNEVEN = (
+    "Accelerate: gather_for_metrics() counts copies. {ranks} ranks cannot share {records} records evenly: "
+    'the last batches repeat some. Evaluate with sharding="dynamic", or with batch.mask of Loader.torch()'
+)
+_OF_BUCKETS = (
+    "Accelerate: gather_for_metrics() counts copies, and batches of buckets may have some. Evaluate with batch.mask of "
+    "Loader.torch()"
 )
 
 
@@ -78,6 +89,21 @@ def refuse_fast_schedulers() -> None:
             fast = fast or (each.step_with_optimizer and not each.split_batches)
     if fast:
         raise SettingsError(_FAST.format(world=world))
+
+
+def warn_of_copies(settings: Mapping[str, Any], records: int, batch_size: int) -> None:
+    """Warns if batches have copies, which Accelerate would count.
+
+    Args:
+        settings: All settings of the Loader.
+        records: Records of the dataset.
+        batch_size: Places of the batches of a rank.
+    """
+    ranks = settings.get("world_size") or settings.get("num_shards") or 1
+    if settings.get("buckets") is not None:
+        warnings.warn(_OF_BUCKETS, stacklevel=3)
+    elif settings.get("last_batch_policy") != "drop" and records % (batch_size * ranks) % ranks:
+        warnings.warn(_UNEVEN.format(ranks=ranks, records=records), stacklevel=3)
 
 
 def _gradient_state() -> Any | None:  # noqa: ANN401 - Accelerate may not be installed

@@ -13,12 +13,12 @@ import torch
 from forebay.errors import Error
 from forebay.given_numbers import epoch_number
 from forebay.loader import Loader
-from forebay.torch.accelerated import refuse_fast_schedulers
+from forebay.torch.accelerated import refuse_fast_schedulers, warn_of_copies
 from forebay.torch.asked import asked_columns
 from forebay.torch.company import Company
 from forebay.torch.dataset import source_of
 from forebay.torch.iteration import Iteration
-from forebay.torch.job import keys_of_caller, settings_of_state
+from forebay.torch.job import keys_of_caller, settings_of_state, step_of
 from forebay.torch.options import Options
 from forebay.torch.pinning import pinned
 from forebay.torch.samplers import OwnBatchSampler, SamplerAttribute, own_sampler
@@ -71,9 +71,9 @@ class DataLoader:
         in_order: Batches are in the order of the epoch in any case.
         **settings: Further settings of a `forebay.Loader`, such as `size`, `recipe`, `seed` and `on_error`. `transform`
             may also be one of torchvision. `size`, `transform` and `recipe` take the place of the dataset's own. If you
-            give `views`, `mixing`, a recipe with views, or columns or masks in `targets`, a batch is a list of images,
-            labels and these columns in their order. Pictures of an `ImageFolder` are not turned as EXIF says, as in
-            torchvision, and those of any other source are; `adjust_orientation` decides otherwise.
+            give `views`, `mixing`, `buckets`, a recipe with views, or columns or masks in `targets`, a batch is a list
+            of images, labels and these columns in their order. Pictures of an `ImageFolder` are not turned as EXIF
+            says, as in torchvision, and those of any other source are; `adjust_orientation` decides otherwise.
 
     Attributes:
         dataset: As given.
@@ -223,18 +223,10 @@ class DataLoader:
     def remainder(self) -> int:
         """Accelerate looks here for the records of the last step that count. 0: all do.
 
-        Warns if the ranks' last batches have copies, because Accelerate would cut off the last places, and copies are
+        Warns if batches have copies, because Accelerate would cut off the last places of the last step, and copies are
         in other ones.
         """
-        ranks = self._settings.get("world_size") or self._settings.get("num_shards") or 1
-        records = int(self.loader._feed.session.records)
-        steps = self.batch_size * ranks
-        if not self.drop_last and records % steps % ranks:
-            warnings.warn(
-                f"Accelerate: gather_for_metrics() counts copies. {ranks} ranks cannot share {records} records evenly: "
-                'the last batches repeat some. Evaluate with sharding="dynamic", or with batch.mask of Loader.torch()',
-                stacklevel=2,
-            )
+        warn_of_copies(self._settings, self.loader._feed.session.records, self.batch_size)
         return 0
 
     @property
@@ -339,9 +331,7 @@ class DataLoader:
         return self._made(batch)
 
     def _step(self) -> dict[str, int]:
-        """What a count of batches is about: the records of a step."""
-        steps = self._settings.get("global_batch")
-        return {"batch_size": self.batch_size} if steps is None else {"global_batch": steps}
+        return step_of(self._settings, self.batch_size)
 
     def _seeded(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """The settings with the seed of a state. States of earlier versions have none, and were of seed 0."""

@@ -59,7 +59,18 @@ class Options:
         order = self._of_sampler() if self.sampler is not None else {"shuffle": bool(self.shuffle)}
         if self.generator is not None:
             order.setdefault("seed", self.generator.initial_seed() % 2**63)
-        order.update(last_batch_policy="drop" if self.drop_last else "partial", batch_size=self.batch_size)
+        order["batch_size"] = self.batch_size
+        buckets = given.get("buckets")
+        if buckets is None:
+            order["last_batch_policy"] = "drop" if self.drop_last else "partial"
+        elif self.drop_last:
+            raise SettingsError(
+                "drop_last: with buckets, leftovers says what becomes of pictures that fill no batch: give "
+                'buckets={"rule": ..., "leftovers": "drop"}'
+            )
+        if isinstance(buckets, Mapping) and buckets.get("pixels") is not None and self.batch_size == 1:
+            # Pixels decide how many pictures a batch has. torch's default asks for nothing.
+            del order["batch_size"]
         if self.num_workers:
             order["num_threads"] = self.num_workers
         if self.prefetch_factor is not None:
