@@ -17,6 +17,8 @@ use crate::paper::Paper;
 const GAP: u32 = 8;
 /// Pixels for a label below its picture.
 const LABEL: u32 = 18;
+/// Side of a square behind what is transparent.
+const SQUARE: u32 = 8;
 /// Width of one letter.
 const LETTER: u32 = 7;
 const PAPER: Rgb<u8> = Rgb([250, 250, 248]);
@@ -60,14 +62,21 @@ fn picture(images: &[u8], shape: Shape, place: usize) -> RgbImage {
     let values = shape.height as usize * shape.width as usize * shape.channels as usize;
     let size = shape.dtype.size();
     let values = floats(&images[place * values * size..(place + 1) * values * size], shape.dtype);
-    let (low, high) = match shape.dtype {
+    let arrangement = Arrangement { size: (shape.width, shape.height), channels: shape.channels, layout: shape.layout };
+    // Colours are spread together, and alpha by itself.
+    let extremes = [false, true].map(|alpha| match shape.dtype {
         Dtype::U8 => (0.0, 255.0),
-        Dtype::F16 | Dtype::Bf16 | Dtype::F32 => {
-            values.iter().fold((f32::MAX, f32::MIN), |(low, high), value| (low.min(*value), high.max(*value)))
+        Dtype::F16 | Dtype::Bf16 | Dtype::F32 => arrangement.extremes(&values, alpha),
+    });
+    arrangement.picture(&values, |channel, value| {
+        let (low, high) = extremes[usize::from(arrangement.is_alpha(channel))];
+        match high > low {
+            true => (value - low) * (255.0 / (high - low)),
+            // Alpha that is the same everywhere says nothing, and is not shown.
+            false if arrangement.is_alpha(channel) => 255.0,
+            false => 0.0,
         }
-    };
-    let scale = 255.0 / (high - low).max(f32::EPSILON);
-    arranged(&values, (shape.width, shape.height, shape.channels), shape.layout, |_, value| (value - low) * scale)
+    })
 }
 
 /// The values of little-endian bytes.
@@ -80,26 +89,57 @@ pub(crate) fn floats(bytes: &[u8], dtype: Dtype) -> Vec<f32> {
     }
 }
 
-/// A picture of values in a layout. `shown` makes a number from 0 to 255 of a channel's value.
-pub(crate) fn arranged(
-    values: &[f32],
-    (width, height, channels): (u32, u32, u32),
-    layout: Layout,
-    shown: impl Fn(usize, f32) -> f32,
-) -> RgbImage {
-    let plane = width as usize * height as usize;
-    RgbImage::from_fn(width, height, |x, y| {
-        let at = y as usize * width as usize + x as usize;
-        Rgb([0, 1, 2].map(|channel| {
-            // The only channel of a gray picture is shown three times.
-            let channel = channel.min(channels as usize - 1);
-            let index = match layout {
-                Layout::Nhwc => at * channels as usize + channel,
-                Layout::Nchw => channel * plane + at,
-            };
-            to_byte(shown(channel, values[index]))
-        }))
-    })
+/// How the values of a picture are arranged.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrangement {
+    /// Width and height.
+    pub(crate) size: (u32, u32),
+    /// Values of a pixel: one or three, or one more with alpha.
+    pub(crate) channels: u32,
+    pub(crate) layout: Layout,
+}
+
+impl Arrangement {
+    fn is_alpha(self, channel: usize) -> bool {
+        self.channels.is_multiple_of(2) && channel + 1 == self.channels as usize
+    }
+
+    /// Where the value of a pixel's channel is.
+    fn index(self, pixel: usize, channel: usize) -> usize {
+        match self.layout {
+            Layout::Nhwc => pixel * self.channels as usize + channel,
+            Layout::Nchw => channel * self.pixels() + pixel,
+        }
+    }
+
+    fn pixels(self) -> usize {
+        self.size.0 as usize * self.size.1 as usize
+    }
+
+    /// The smallest and the largest value of the colours, or of alpha.
+    fn extremes(self, values: &[f32], alpha: bool) -> (f32, f32) {
+        let channels = (0..self.channels as usize).filter(|channel| self.is_alpha(*channel) == alpha);
+        let values =
+            channels.flat_map(|channel| (0..self.pixels()).map(move |pixel| values[self.index(pixel, channel)]));
+        values.fold((f32::MAX, f32::MIN), |(low, high), value| (low.min(value), high.max(value)))
+    }
+
+    /// The picture, over squares of two grays where it is transparent. `shown` makes a number from 0 to 255 of a channel's value.
+    pub(crate) fn picture(self, values: &[f32], shown: impl Fn(usize, f32) -> f32) -> RgbImage {
+        let (width, height) = self.size;
+        let last = self.channels as usize - 1;
+        RgbImage::from_fn(width, height, |x, y| {
+            let pixel = y as usize * width as usize + x as usize;
+            let value = |channel: usize| shown(channel, values[self.index(pixel, channel)]);
+            let alpha = if self.is_alpha(last) { value(last).clamp(0.0, 255.0) / 255.0 } else { 1.0 };
+            let behind = if (x / SQUARE + y / SQUARE).is_multiple_of(2) { 204.0 } else { 255.0 };
+            Rgb([0, 1, 2].map(|channel| {
+                // The only channel of a gray picture is shown three times.
+                let colour = value(if self.channels < 3 { 0 } else { channel });
+                to_byte(colour * alpha + behind * (1.0 - alpha))
+            }))
+        })
+    }
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a byte's range first")]

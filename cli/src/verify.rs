@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use forebay_daemon::config::Environment;
 use forebay_formats::open_all;
 use forebay_pipeline::{ByteSize, cores};
-use forebay_pixels::Limits;
+use forebay_pixels::{Limits, Mode, document};
 use forebay_sources::{ColumnMap, Labels, Options, OwnOptions, Selection};
 
 use crate::disk_cache::disk_cache;
@@ -53,6 +53,9 @@ pub(crate) struct VerifyArgs {
     /// How labels are read: auto, text or none, as `labels` of a stream.
     #[arg(long, default_value = "auto", value_parser = labels)]
     labels: Labels,
+    /// What a pixel has, as `mode` of a stream: RGB, L, LA or RGBA. The report counts what files have beyond it, such as alpha.
+    #[arg(long, default_value = "RGB", value_parser = mode)]
+    mode: Mode,
     /// Makes a column from a part of each record, as `columns` of a stream. May be repeated.
     #[arg(long, value_name = "NAME=PART", value_parser = pair)]
     columns: Vec<(String, String)>,
@@ -105,7 +108,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let records = source.selection().map_or_else(|| source.len(), Selection::count);
     let bar = progress::bar(records, "{wide_bar} {human_pos} of {human_len} records, {eta} left");
     let threads = args.threads.map_or_else(cores::usable, usize::from);
-    let checked = Scan { source: &*source, limits, threads, bar: &bar }.run();
+    let checked = Scan { source: &*source, mode: args.mode, limits, threads, bar: &bar }.run();
     bar.finish_and_clear();
     let checked = checked.map_err(|error| {
         let place = &error.locator;
@@ -133,6 +136,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         }
     }
     verdict(&found)
+}
+
+fn mode(text: &str) -> Result<Mode, String> {
+    document::mode(&text.into()).map_err(|allowed| format!("give {allowed}"))
 }
 
 fn limits(args: &VerifyArgs) -> Limits {

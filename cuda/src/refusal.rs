@@ -37,8 +37,8 @@ pub enum Refusal {
     Mosaic,
     /// A function in Python works on it in the host.
     Python,
-    /// Its pixels have no colours.
-    Gray,
+    /// Its pixels have other channels than red, green and blue.
+    Mode,
     /// nvJPEG says that it does not take it.
     NotSupported,
     /// nvJPEG got no memory for it.
@@ -68,7 +68,7 @@ impl Refusal {
         Self::Views,
         Self::Mosaic,
         Self::Python,
-        Self::Gray,
+        Self::Mode,
         Self::NotSupported,
         Self::Memory,
         Self::Failed,
@@ -94,7 +94,7 @@ impl Refusal {
             Self::Views => "several views",
             Self::Mosaic => "a mosaic",
             Self::Python => "a function in Python",
-            Self::Gray => "gray",
+            Self::Mode => "a mode other than RGB",
             Self::NotSupported => "not supported by nvJPEG",
             Self::Memory => "no memory for nvJPEG",
             Self::Failed => "nvJPEG failed",

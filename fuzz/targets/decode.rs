@@ -26,7 +26,7 @@ fn check(bytes: &[u8], page: u32) {
     if let Ok(picture) = &first {
         let probed = probe_page(bytes, page).expect("what can be decoded has a header");
         assert_eq!((probed.format, probed.width, probed.height), (picture.format, picture.width, picture.height));
-        assert_eq!(picture.rgb().len(), picture.width as usize * picture.height as usize * 3);
+        assert_eq!(picture.pixels().len(), picture.width as usize * picture.height as usize * 3);
     }
     assert!(whole(&mut CpuDecoder::new(), bytes, page) == first, "the same by a new decoder");
     let by_turbo = TURBO.with_borrow_mut(|decoder| whole(decoder, bytes, page));

@@ -1,7 +1,7 @@
 //! JPEG XL, whatever the first bytes are: a verdict, the same the second time, with pixels of which none is another picture's.
 #![no_main]
 
-use forebay_pixels::{CpuDecoder, Fault, Form, Format, Further, Limits, probe};
+use forebay_pixels::{CpuDecoder, Fault, Form, Format, Further, Limits, Mode, probe};
 use libfuzzer_sys::fuzz_target;
 
 /// Small, so that no case takes long.
@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
         let probed = probe(bytes).expect("what is decoded has a header");
         assert!((probed.width, probed.height) == size, "the header says the picture's size");
     }
-    Further::of(bytes, &LIMITS);
+    Further::of(bytes, Mode::Rgb, &LIMITS);
 });
 
 /// Size and pixels.
@@ -24,5 +24,5 @@ type Made = ((u32, u32), Vec<u8>);
 
 fn pixels(bytes: &[u8]) -> Result<Made, Fault> {
     let (picture, _) = CpuDecoder::new().upright(bytes, Form::default(), &LIMITS)?;
-    Ok(((picture.width, picture.height), picture.rgb().to_vec()))
+    Ok(((picture.width, picture.height), picture.pixels().to_vec()))
 }

@@ -33,8 +33,8 @@ fuzz_target!(|bytes: &[u8]| {
         |form| DECODER.with_borrow_mut(|decoder| decoder.upright(bytes, form, &LIMITS).map(|(picture, _)| picture));
     let (Ok(seen), Ok(stored)) = (decode(Form::default()), decode(stored)) else { return };
     assert_eq!((probed.format, probed.width, probed.height), (seen.format, seen.width, seen.height));
-    assert!(decode_bytes >= seen.rgb().len() as u64);
+    assert!(decode_bytes >= seen.pixels().len() as u64);
     assert_eq!(probed.orientation.seen(stored.width, stored.height), (seen.width, seen.height));
     let (x, y) = first(probed.orientation, stored.width, stored.height);
-    assert_eq!(seen.rgb()[..3], stored.rgb()[(y as usize * stored.width as usize + x as usize) * 3..][..3]);
+    assert_eq!(seen.pixels()[..3], stored.pixels()[(y as usize * stored.width as usize + x as usize) * 3..][..3]);
 });

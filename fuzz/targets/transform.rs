@@ -8,7 +8,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use forebay_pixels::{
     AutoAugment, AutoAugmentPolicy, Background, CenterCrop, ColorJitter, CpuDecoder, Decoded, Draw, Dtype, ExpectSize,
     Fill, Form, GaussianBlur, Grayscale, Interpolation, Jitter, JpegChoice, Layout, Limits, Match, Normalize, OneOrTwo,
-    Output, Pad, RandAugment, RandomAdjustSharpness, RandomAffine, RandomApply, RandomAutocontrast, RandomChoice,
+    Output, Pad, PerChannel, RandAugment, RandomAdjustSharpness, RandomAffine, RandomApply, RandomAutocontrast, RandomChoice,
     RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomHsv, RandomInvert, RandomOrder, RandomPosterize,
     RandomResizedCrop, RandomRotation, RandomSolarize, RandomVerticalFlip, RandomZoomOut, Recipe, Resize, ShearRange,
     Size, Transform, TrivialAugmentWide,
@@ -61,7 +61,7 @@ impl Asked {
         list.push(Transform::CenterCrop(CenterCrop { size }));
         let dtype = [Dtype::Uint8, Dtype::Float16, Dtype::Bfloat16, Dtype::Float32][usize::from(self.dtype % 4)];
         if self.normalized && dtype != Dtype::Uint8 {
-            list.push(Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }));
+            list.push(Transform::Normalize(Normalize { mean: PerChannel::One(0.5), std: PerChannel::One(0.25) }));
         }
         let layout = if self.planar { Layout::Nchw } else { Layout::Nhwc };
         let output = Output { dtype, layout, background: self.background(), ..Output::default() };

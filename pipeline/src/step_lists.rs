@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use forebay_pixels::{Draw, Fault, KeptPicture, Limits, Origin, PythonStep, Recipe, SplitRecipe, View};
+use forebay_pixels::{Draw, Fault, KeptPicture, Limits, Mode, Origin, PythonStep, Recipe, SplitRecipe, View};
 
 use crate::mask_numbers::MaskNumbers;
 
@@ -203,7 +203,7 @@ impl<'a> Beginning<'a> {
 /// Makes room for so many bytes, and for the few that a picture has behind its pixels. The bytes may be those of an earlier picture:
 /// all of them are written before they are read.
 pub(crate) fn fill(pixels: &mut Vec<u8>, len: usize) {
-    let behind = usize::try_from(KeptPicture::bytes_of(0, 0)).unwrap_or_default();
+    let behind = usize::try_from(KeptPicture::bytes_of(0, 0, Mode::Rgb)).unwrap_or_default();
     if pixels.capacity() < len + behind {
         // Nothing of them has to be copied.
         *pixels = Vec::new();

@@ -1,13 +1,15 @@
 //! What a picture is surrounded by, where something looks beyond its edges.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
+
+use crate::paint::Paint;
 
 /// The border of a picture that is laid on a larger canvas: torchvision's padding modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Border {
-    /// This red, green and blue.
-    Fill(#[serde(serialize_with = "gray_or_colour")] [u8; 3]),
+    /// This value.
+    Fill(Paint),
     /// The outermost line, again and again.
     Edge,
     /// The picture mirrored, without the outermost line.
@@ -34,11 +36,11 @@ pub enum PaddingMode {
 impl PaddingMode {
     /// The border, with this value if the mode needs one.
     pub(crate) fn border(self, fill: u8) -> Border {
-        self.coloured([fill; 3])
+        self.painted(Paint::One(fill))
     }
 
-    /// The same with red, green and blue.
-    pub(crate) fn coloured(self, fill: [u8; 3]) -> Border {
+    /// The same with a value for each channel.
+    pub(crate) fn painted(self, fill: Paint) -> Border {
         match self {
             Self::Constant => Border::Fill(fill),
             Self::Edge => Border::Edge,
@@ -66,15 +68,6 @@ impl Border {
     }
 }
 
-/// Writes a gray as one number.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it by reference")]
-fn gray_or_colour<S: Serializer>(fill: &[u8; 3], into: S) -> Result<S::Ok, S::Error> {
-    match fill {
-        [red, green, blue] if red == green && green == blue => into.serialize_u8(*red),
-        _ => fill.serialize(into),
-    }
-}
-
 /// The line of a side that is shown at this place, which may be beyond either end. The last line is not shown twice.
 pub(crate) fn reflected(at: i64, len: i64) -> i64 {
     let period = (2 * len - 2).max(1);
@@ -93,7 +86,7 @@ mod tests {
         assert_eq!(lines(Border::Edge), shown([0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]));
         assert_eq!(lines(Border::Reflect), shown([1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]));
         assert_eq!(lines(Border::Symmetric), shown([1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]));
-        assert_eq!(lines(Border::Fill([7; 3]))[4..9], [None, Some(0), Some(1), Some(2), None]);
+        assert_eq!(lines(Border::Fill(Paint::One(7)))[4..9], [None, Some(0), Some(1), Some(2), None]);
         assert!((-9..9).all(|at| Border::Reflect.line(at, 1) == Some(0)), "one line is all that there is");
     }
 }

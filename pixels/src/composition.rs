@@ -16,6 +16,7 @@ use crate::matching::Match;
 use crate::orientation::Orientation;
 use crate::origin::Origin;
 use crate::output::Output;
+use crate::paint::Paint;
 use crate::plan::stage::Frame;
 use crate::plan::{Plan, Rect, Step};
 use crate::recipe::Recipe;
@@ -173,8 +174,9 @@ impl Composition {
                     columns.cut(left, width);
                     rows.cut(top, height);
                 }
-                Step::Canvas { width, height, left, top, border: Border::Fill(new) } => {
-                    if *fill.get_or_insert(new[0]) != new[0] || new != [new[0]; 3] {
+                Step::Canvas { width, height, left, top, border: Border::Fill(paint) } => {
+                    let Paint::One(new) = paint else { return Err(CpuOnly::Transforms) };
+                    if *fill.get_or_insert(new) != new {
                         return Err(CpuOnly::Transforms);
                     }
                     let (columns, rows) = laid.get_or_insert_with(|| (Laid::new(size.0), Laid::new(size.1)));

@@ -8,6 +8,7 @@ pub(crate) mod jxl;
 mod load;
 mod memory;
 pub(crate) mod other;
+mod pixel_kind;
 pub(crate) mod probe;
 mod resize;
 pub(crate) mod seen_size;
@@ -170,7 +171,7 @@ impl CpuDecoder {
             format,
             width,
             height,
-            rgb: self.canvas.rgb().to_vec(),
+            rgb: self.canvas.pixels().to_vec(),
         });
         self.canvas.trim();
         picture
@@ -192,9 +193,10 @@ impl CpuDecoder {
         let loaded = load(&mut self.jpeg, &mut self.canvas, file, input, output, limits, all);
         let picture = loaded.map(|Loaded { decoded, .. }| {
             let (width, height) = form.size(decoded.width, decoded.height);
-            self.canvas.shrink(width, height);
+            self.canvas.shrink(width, height, form.mode);
             let size = (width, height);
-            (KeptPicture::new(decoded.format, size, decoded.origin, self.canvas.rgb()), decoded)
+            let pixels = (form.mode, self.canvas.pixels());
+            (KeptPicture::new(decoded.format, size, decoded.origin, pixels), decoded)
         });
         self.canvas.trim();
         picture
@@ -207,7 +209,7 @@ impl CpuDecoder {
     /// A step would make more pixels than the limits allow, or it takes more time. The place may hold anything then.
     ///
     /// # Panics
-    /// If `out` has another length than [`Recipe::place_len`].
+    /// If `out` has another length than [`Recipe::place_len`], or the picture has another mode than the recipe.
     pub fn transform(
         &mut self,
         picture: &KeptPicture,
@@ -216,7 +218,8 @@ impl CpuDecoder {
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
-        let KeptPicture { format, width, height, origin, .. } = *picture;
+        let KeptPicture { format, width, height, origin, mode, .. } = *picture;
+        assert_eq!(mode.pixel_len(), recipe.output().mode.pixel_len(), "a picture is kept in its recipe's mode");
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
         let stored = Stored::turned(origin);
         let list = recipe.list();
@@ -301,13 +304,13 @@ impl CpuDecoder {
         outcome
     }
 
-    /// Carries a pipeline out on pixels, packed RGB of `size` (width, height).
+    /// Carries a pipeline of the mode RGB out on pixels, packed RGB of `size` (width, height).
     ///
     /// # Errors
     /// The picture, or what a step would make, has more pixels than the limits allow.
     ///
     /// # Panics
-    /// If `rgb` has another length than such a picture, or a side is 0.
+    /// If `rgb` has another length than such a picture, a side is 0, or the pipeline has a mode with alpha.
     pub fn transform_sized(
         &mut self,
         rgb: &[u8],
@@ -317,6 +320,7 @@ impl CpuDecoder {
         limits: &Limits,
     ) -> Result<Transformed, Fault> {
         let begun = Instant::now();
+        assert_eq!(list.output().mode.pixel_len(), 3, "pixels are RGB");
         limits.check_picture(size.0, size.1)?;
         let stored = Stored::turned(Origin::plain(size));
         Wanted::of(list, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;

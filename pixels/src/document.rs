@@ -224,7 +224,7 @@ impl Reader<'_> {
             },
             mode: match self.first {
                 Some(first) => first.output().mode,
-                None => self.take_or("mode", default.mode, choice(&[("RGB", Mode::Rgb), ("L", Mode::L)])),
+                None => self.take_or("mode", default.mode, mode),
             },
         }
     }
@@ -275,6 +275,17 @@ impl Reader<'_> {
         self.mistakes.push(Mistake { key: key.to_owned(), problem: problem.into() });
     }
 }
+
+/// Reads what a pixel has.
+///
+/// # Errors
+/// What is allowed.
+pub fn mode(value: &Value) -> Result<Mode, String> {
+    choice(MODES)(value)
+}
+
+/// What a pixel may have.
+const MODES: &[(&str, Mode)] = &[("RGB", Mode::Rgb), ("L", Mode::L), ("LA", Mode::La), ("RGBA", Mode::Rgba)];
 
 /// Red, green and blue, or "drop".
 fn background(value: &Value) -> Result<Background, String> {

@@ -1,4 +1,4 @@
-//! The last pass: mirror, type, normalisation, mode and layout in one go, from RGB of 8 bits into the place.
+//! The last pass: mirror, type, normalisation, mode and layout in one go, from pixels of 8 bits into the place.
 
 use half::{bf16, f16};
 
@@ -12,10 +12,13 @@ pub(crate) enum Values {
     /// Itself.
     Uint8,
     /// By table, since there are only 256: half precision of either kind.
-    TwoBytes(Box<[[[u8; 2]; 256]; 3]>),
+    TwoBytes(Box<Table<2>>),
     /// By table, since there are only 256: single precision.
-    FourBytes(Box<[[[u8; 4]; 256]; 3]>),
+    FourBytes(Box<Table<4>>),
 }
+
+/// For each channel, what each value becomes. Channels that a mode has not are not used.
+type Table<const N: usize> = [[[u8; N]; 256]; 4];
 
 /// The place, which is written row by row.
 pub(crate) struct OutputPlace<'a> {
@@ -37,7 +40,7 @@ impl Values {
         // The operations of torchvision's ToTensor and Normalize, in their order and precision.
         let float = |channel: usize, value: usize| {
             let unit = f32::from(u8::try_from(value).expect("tables have 256 entries")) / 255.0;
-            normalize.map_or(unit, |n| (unit - n.mean[channel]) / n.std[channel])
+            normalize.map_or(unit, |n| (unit - n.mean.of(channel)) / n.std.of(channel))
         };
         match output.dtype {
             Dtype::Uint8 => Self::Uint8,
@@ -48,22 +51,25 @@ impl Values {
     }
 }
 
-fn table<const N: usize>(value: impl Fn(usize, usize) -> [u8; N]) -> [[[u8; N]; 256]; 3] {
+fn table<const N: usize>(value: impl Fn(usize, usize) -> [u8; N]) -> Table<N> {
     std::array::from_fn(|channel| std::array::from_fn(|v| value(channel, v)))
 }
 
 impl OutputPlace<'_> {
-    /// Writes row `number`, from packed RGB of the place's width.
-    pub(crate) fn put(&mut self, number: usize, rgb: &[u8], mirrored: bool) {
+    /// Writes row `number`, from pixels of the place's width.
+    pub(crate) fn put(&mut self, number: usize, pixels: &[u8], mirrored: bool) {
+        match self.output.mode {
+            Mode::Rgb => self.put_rgb(number, pixels, mirrored),
+            // Of gray pixels, whose three values are the same.
+            Mode::L => self.put_some::<3, 1>(number, pixels, mirrored),
+            Mode::La => self.put_some::<2, 2>(number, pixels, mirrored),
+            Mode::Rgba => self.put_some::<4, 4>(number, pixels, mirrored),
+        }
+    }
+
+    fn put_rgb(&mut self, number: usize, rgb: &[u8], mirrored: bool) {
         let layout = self.output.layout;
         match self.values {
-            Values::Uint8 if self.output.mode == Mode::L => self.write_one(number, rgb, mirrored, |value| [value]),
-            Values::TwoBytes(table) if self.output.mode == Mode::L => {
-                self.write_one(number, rgb, mirrored, |value| table[0][usize::from(value)]);
-            }
-            Values::FourBytes(table) if self.output.mode == Mode::L => {
-                self.write_one(number, rgb, mirrored, |value| table[0][usize::from(value)]);
-            }
             Values::Uint8 if layout == Layout::Nhwc && !mirrored => {
                 self.out[number * rgb.len()..][..rgb.len()].copy_from_slice(rgb);
             }
@@ -76,16 +82,43 @@ impl OutputPlace<'_> {
         }
     }
 
-    /// Of gray pixels, whose three values are the same.
-    fn write_one<const N: usize>(
+    /// The first `C` values of pixels of `P` bytes.
+    fn put_some<const P: usize, const C: usize>(&mut self, number: usize, pixels: &[u8], mirrored: bool) {
+        let pixels = pixels.as_chunks::<P>().0;
+        match self.values {
+            Values::Uint8 => self.write_some::<P, C, 1>(number, pixels, mirrored, |_, value| [value]),
+            Values::TwoBytes(table) => {
+                self.write_some::<P, C, 2>(number, pixels, mirrored, |c, value| table[c][usize::from(value)]);
+            }
+            Values::FourBytes(table) => {
+                self.write_some::<P, C, 4>(number, pixels, mirrored, |c, value| table[c][usize::from(value)]);
+            }
+        }
+    }
+
+    fn write_some<const P: usize, const C: usize, const N: usize>(
         &mut self,
         number: usize,
-        rgb: &[u8],
+        pixels: &[[u8; P]],
         mirrored: bool,
-        value: impl Fn(u8) -> [u8; N] + Copy,
+        value: impl Fn(usize, u8) -> [u8; N] + Copy,
     ) {
-        let out = &mut self.out.as_chunks_mut::<N>().0[number * self.width..][..self.width];
-        in_order(rgb.as_chunks::<3>().0, mirrored, out.iter_mut(), |from, to| *to = value(from[0]));
+        let (width, height) = (self.width, self.height);
+        let out = self.out.as_chunks_mut::<N>().0;
+        match self.output.layout {
+            Layout::Nhwc => {
+                let out = out[number * width * C..][..width * C].as_chunks_mut::<C>().0;
+                in_order(pixels, mirrored, out.iter_mut(), |from, to| {
+                    *to = std::array::from_fn(|channel| value(channel, from[channel]));
+                });
+            }
+            Layout::Nchw => {
+                for channel in 0..C {
+                    let out = &mut out[(channel * height + number) * width..][..width];
+                    in_order(pixels, mirrored, out.iter_mut(), |from, to| *to = value(channel, from[channel]));
+                }
+            }
+        }
     }
 
     fn write<const N: usize>(
@@ -120,7 +153,7 @@ impl OutputPlace<'_> {
 }
 
 /// Pairs a row's pixels with where they go, from the right end if mirrored.
-fn in_order<T>(row: &[[u8; 3]], mirrored: bool, to: impl Iterator<Item = T>, put: impl Fn([u8; 3], T)) {
+fn in_order<const P: usize, T>(row: &[[u8; P]], mirrored: bool, to: impl Iterator<Item = T>, put: impl Fn([u8; P], T)) {
     if mirrored {
         row.iter().rev().zip(to).for_each(|(from, to)| put(*from, to));
     } else {

@@ -1,4 +1,4 @@
-//! What a file has that is not in its pixels of 8 bits of red, green and blue: further pages, frames, pictures and bands, alpha,
+//! What a file has that is not in its pixels, which have a mode: further pages, frames, pictures and bands, alpha,
 //! 16 bits, and a profile. They are counted by what the file says of itself, without decoding it.
 
 use crate::cpu::avif::OpenAvif;
@@ -9,6 +9,7 @@ use crate::cpu::webp::OpenWebp;
 use crate::fault::Limits;
 use crate::format::Format;
 use crate::icc;
+use crate::output::Mode;
 use crate::tiff_tags::{FirstPage, further_pages};
 
 /// Most frames that are counted. A file with more has this many.
@@ -25,7 +26,7 @@ pub enum FurtherKind {
     Pictures,
     /// Bands of a TIFF beyond the colour and its alpha.
     Bands,
-    /// Alpha, which may be opaque everywhere. The picture is laid on the recipe's fill.
+    /// Alpha, which may be opaque everywhere. Without it in the mode, the picture is laid on the recipe's fill.
     Alpha,
     /// Values of 16 bits, of which the upper byte is taken.
     SixteenBits,
@@ -37,6 +38,11 @@ impl FurtherKind {
     /// All of them.
     pub const ALL: [Self; 7] =
         [Self::Pages, Self::Frames, Self::Pictures, Self::Bands, Self::Alpha, Self::SixteenBits, Self::Profile];
+
+    /// Whether pictures of a mode have it.
+    fn is_in(self, mode: Mode) -> bool {
+        self == Self::Alpha && mode.has_alpha()
+    }
 
     /// What they are called, in the plural.
     pub fn name(self) -> &'static str {
@@ -53,7 +59,7 @@ impl FurtherKind {
 }
 
 /// What a file has that is left out: how many pages, frames, pictures or bands beyond those that are read, or what its pixels have
-/// beyond 8 bits of red, green and blue.
+/// beyond those of the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Further {
     /// What it is.
@@ -63,14 +69,14 @@ pub struct Further {
 }
 
 impl Further {
-    /// What these bytes have that is left out. Nothing if the bytes are no picture.
+    /// What these bytes have that pictures of this mode leave out. Nothing if the bytes are no picture.
     ///
     /// ```
-    /// use forebay_pixels::{Further, Limits};
+    /// use forebay_pixels::{Further, Limits, Mode};
     ///
-    /// assert_eq!(Further::of(b"P5 1 1 255 x", &Limits::default()), []);
+    /// assert_eq!(Further::of(b"P5 1 1 255 x", Mode::Rgb, &Limits::default()), []);
     /// ```
-    pub fn of(bytes: &[u8], limits: &Limits) -> Vec<Self> {
+    pub fn of(bytes: &[u8], mode: Mode, limits: &Limits) -> Vec<Self> {
         let Ok(format) = Format::of(bytes) else { return Vec::new() };
         let (has_alpha, has_16_bits) = depth(bytes, format, limits);
         let has_profile = match format {
@@ -87,7 +93,8 @@ impl Further {
             (FurtherKind::SixteenBits, has_16_bits),
             (FurtherKind::Profile, has_profile),
         ];
-        let of_pixels = of_pixels.into_iter().filter(|(_, is_there)| *is_there).map(|(kind, _)| (kind, 1));
+        let of_pixels =
+            of_pixels.into_iter().filter(|(kind, is_there)| *is_there && !kind.is_in(mode)).map(|(kind, _)| (kind, 1));
         let all = parts(bytes, format).into_iter().chain(of_pixels);
         all.map(|(kind, count)| Self { kind, count }).collect()
     }
@@ -233,7 +240,7 @@ mod tests {
     }
 
     fn kinds(bytes: &[u8]) -> Vec<FurtherKind> {
-        Further::of(bytes, &Limits::default()).iter().map(|further| further.kind).collect()
+        Further::of(bytes, Mode::Rgb, &Limits::default()).iter().map(|further| further.kind).collect()
     }
 
     fn written(picture: impl Into<image::DynamicImage>, format: image::ImageFormat) -> Vec<u8> {
@@ -309,7 +316,11 @@ mod tests {
         use image::ImageFormat::{Gif, Png, Pnm, Tiff, WebP};
         for (format, deep) in [(Png, true), (Tiff, true), (WebP, false)] {
             assert_eq!(kinds(&written(image::RgbImage::new(3, 2), format)), []);
-            assert_eq!(kinds(&written(image::RgbaImage::new(3, 2), format)), [Alpha], "{format:?}");
+            let seen = written(image::RgbaImage::new(3, 2), format);
+            assert_eq!(kinds(&seen), [Alpha], "{format:?}");
+            for mode in [Mode::La, Mode::Rgba] {
+                assert_eq!(Further::of(&seen, mode, &Limits::default()), [], "the mode has it");
+            }
             if deep {
                 assert_eq!(kinds(&written(image::ImageBuffer::<image::Rgb<u16>, _>::new(3, 2), format)), [SixteenBits]);
                 let both = image::ImageBuffer::<image::Rgba<u16>, _>::new(3, 2);
@@ -375,11 +386,11 @@ mod tests {
         ];
         for file in files {
             for end in 0..file.len() {
-                Further::of(&file[..end], &Limits::default());
+                Further::of(&file[..end], Mode::Rgb, &Limits::default());
                 for value in [0, 1, 0x7f, 0x80, 0xff] {
                     let mut changed = file.clone();
                     changed[end] = value;
-                    Further::of(&changed, &Limits::default());
+                    Further::of(&changed, Mode::Rgb, &Limits::default());
                 }
             }
         }

@@ -55,6 +55,8 @@ mod operation;
 mod orientation;
 mod origin;
 mod output;
+mod paint;
+mod per_channel;
 mod picture;
 mod plan;
 mod point_map;
@@ -110,6 +112,8 @@ pub use operation::{
 pub use orientation::Orientation;
 pub use origin::{Annotated, Origin};
 pub use output::{Dtype, Layout, Mode, Output};
+pub use paint::Paint;
+pub use per_channel::PerChannel;
 pub use picture::{KeptPicture, Picture};
 pub use plan::{Plan, Rect, Step};
 pub use point_map::{MappedBox, PointMap};

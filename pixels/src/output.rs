@@ -27,12 +27,16 @@ pub enum Mode {
     Rgb,
     /// Brightness alone, as Pillow's `convert("L")` makes it of red, green and blue.
     L,
+    /// Brightness and alpha, as Pillow's `convert("LA")` makes them.
+    La,
+    /// Red, green, blue and alpha.
+    Rgba,
 }
 
 /// Order of the output's dimensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum Layout {
-    /// Rows of pixels, of red, green, blue or of brightness alone.
+    /// Rows of pixels, each with the values that its mode has.
     #[default]
     #[serde(rename = "NHWC")]
     Nhwc,
@@ -60,6 +64,8 @@ impl Mode {
         match self {
             Self::Rgb => "RGB",
             Self::L => "L",
+            Self::La => "LA",
+            Self::Rgba => "RGBA",
         }
     }
 
@@ -68,6 +74,27 @@ impl Mode {
         match self {
             Self::Rgb => 3,
             Self::L => 1,
+            Self::La => 2,
+            Self::Rgba => 4,
+        }
+    }
+
+    /// Whether the last of them is alpha.
+    pub fn has_alpha(self) -> bool {
+        matches!(self, Self::La | Self::Rgba)
+    }
+
+    /// Whether transforms that change values take it: all of them are written for pixels of three bytes.
+    pub(crate) fn takes_operations(self) -> bool {
+        matches!(self, Self::Rgb | Self::L)
+    }
+
+    /// Bytes of a pixel while transforms are carried out. A gray one has three equal values then.
+    pub(crate) fn pixel_len(self) -> usize {
+        match self {
+            Self::Rgb | Self::L => 3,
+            Self::La => 2,
+            Self::Rgba => 4,
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::buffer::SLACK;
 use crate::format::Format;
 use crate::origin::Origin;
+use crate::output::Mode;
 
 /// A whole picture as seen: rows of red, green, blue, 8 bits each, without padding.
 #[derive(Clone, PartialEq, Eq)]
@@ -29,18 +30,25 @@ pub struct KeptPicture {
     pub height: u32,
     /// What it was made of. Its size is that of this picture.
     pub origin: Origin,
+    /// What a pixel has.
+    pub mode: Mode,
     /// The pixels, and [`SLACK`] zeros.
     padded: Vec<u8>,
 }
 
 impl KeptPicture {
-    /// A copy of `rgb`, which has the bytes of a picture of this size. `origin` tells what the picture was before.
-    pub(crate) fn new(format: Format, (width, height): (u32, u32), origin: Origin, rgb: &[u8]) -> Self {
+    /// A copy of `pixels`, which has the bytes of a picture of this size. `origin` tells what the picture was before.
+    pub(crate) fn new(
+        format: Format,
+        (width, height): (u32, u32),
+        origin: Origin,
+        (mode, pixels): (Mode, &[u8]),
+    ) -> Self {
         let origin = Origin { size: (width, height), ..origin };
-        let mut padded = Vec::with_capacity(rgb.len() + SLACK);
-        padded.extend_from_slice(rgb);
-        padded.resize(rgb.len() + SLACK, 0);
-        Self { format, width, height, origin, padded }
+        let mut padded = Vec::with_capacity(pixels.len() + SLACK);
+        padded.extend_from_slice(pixels);
+        padded.resize(pixels.len() + SLACK, 0);
+        Self { format, width, height, origin, mode, padded }
     }
 
     /// A picture of these pixels, packed RGB of `size` (width, height), that is of no file. Nothing is copied if the vector has a few
@@ -50,21 +58,21 @@ impl KeptPicture {
     /// If `rgb` has another length than such a picture.
     pub fn of_pixels(size: (u32, u32), rgb: Vec<u8>) -> Self {
         let (width, height) = size;
-        assert_eq!(Self::bytes_of(width, height), (rgb.len() + SLACK) as u64, "each pixel has three values");
+        assert_eq!(Self::bytes_of(width, height, Mode::Rgb), (rgb.len() + SLACK) as u64, "each pixel has three values");
         let mut padded = rgb;
         padded.resize(padded.len() + SLACK, 0);
-        Self { format: Format::Pnm, width, height, origin: Origin::plain(size), padded }
+        Self { format: Format::Pnm, width, height, origin: Origin::plain(size), mode: Mode::Rgb, padded }
     }
 
     /// The pixels, as a vector whose memory can be used again.
-    pub fn into_rgb(self) -> Vec<u8> {
-        let mut rgb = self.padded;
-        rgb.truncate(rgb.len() - SLACK);
-        rgb
+    pub fn into_pixels(self) -> Vec<u8> {
+        let mut pixels = self.padded;
+        pixels.truncate(pixels.len() - SLACK);
+        pixels
     }
 
-    /// Rows of red, green, blue, 8 bits each, without padding: `height * width * 3` bytes.
-    pub fn rgb(&self) -> &[u8] {
+    /// Rows of pixels without padding. Each has a byte for every channel of the mode, but that a gray one has three equal bytes.
+    pub fn pixels(&self) -> &[u8] {
         &self.padded[..self.padded.len() - SLACK]
     }
 
@@ -78,9 +86,9 @@ impl KeptPicture {
         self.padded.capacity()
     }
 
-    /// Bytes of memory that the pixels of a picture of this size take.
-    pub fn bytes_of(width: u32, height: u32) -> u64 {
-        u64::from(width) * u64::from(height) * 3 + SLACK as u64
+    /// Bytes of memory that the pixels of a picture of this size and mode take.
+    pub fn bytes_of(width: u32, height: u32, mode: Mode) -> u64 {
+        u64::from(width) * u64::from(height) * mode.pixel_len() as u64 + SLACK as u64
     }
 }
 

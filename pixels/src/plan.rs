@@ -17,6 +17,7 @@ use crate::fault::{Fault, Limits};
 use crate::interpolation::Interpolation;
 use crate::keypoint_flip::KeypointFlip;
 use crate::operation::{Geometry, Operation, Rotate};
+use crate::paint::Paint;
 use keypoint_shifts::KeypointShifts;
 use objects::PlanObjects;
 pub use rect::Rect;
@@ -254,7 +255,7 @@ impl Plan {
         self.grow(width, height, at(first), at(upper), border);
     }
 
-    /// Keeps a part that may extend beyond the picture, where it is black. First the picture is cut to the part, so that the
+    /// Keeps a part that may extend beyond the picture, where all its values are 0. First the picture is cut to the part, so that the
     /// canvas needs no more room than the part. If the picture is entirely outside the part, one pixel of it is kept.
     pub(crate) fn window(&mut self, left: i32, top: i32, width: u32, height: u32) {
         let shown = |first: i32, len: u32, side: u32| {
@@ -271,7 +272,7 @@ impl Plan {
         };
         let grown_width = before(left).saturating_add(self.width).saturating_add(after(left, width, self.width));
         let grown_height = before(top).saturating_add(self.height).saturating_add(after(top, height, self.height));
-        self.grow(grown_width, grown_height, before(left), before(top), Border::Fill([0; 3]));
+        self.grow(grown_width, grown_height, before(left), before(top), Border::Fill(Paint::One(0)));
         self.cut(Rect { left: left.max(0).unsigned_abs(), top: top.max(0).unsigned_abs(), width, height });
     }
 

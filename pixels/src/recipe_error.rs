@@ -70,9 +70,12 @@ pub enum RecipeError {
         /// Width of the bucket.
         bucket_width: u32,
     },
-    /// Gray pictures that calculate as torch.
-    #[error("mode = \"L\" is Pillow's, and cannot be combined with match = \"torch\"; leave one of the two out")]
-    NoTorchMode,
+    /// Pictures of a mode of Pillow's that calculate as torch.
+    #[error("mode = \"{mode}\" is Pillow's, and cannot be combined with match = \"torch\"; leave one of the two out")]
+    NoTorchMode {
+        /// The mode.
+        mode: &'static str,
+    },
     /// A gap that would leave fewer pixels than the result has, or none.
     #[error("reducing_gap is {gap}, but must be a number from 1 up, such as 2.0")]
     ReducingGap {

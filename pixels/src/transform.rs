@@ -9,7 +9,7 @@
 mod center_crop;
 mod crop;
 mod expect_size;
-mod gray_mode;
+mod in_mode;
 pub(crate) mod leaves;
 mod letterbox;
 mod mosaic;
@@ -337,7 +337,7 @@ impl Transform {
     /// The same behind a normalisation; nothing if that cannot be.
     pub(crate) fn behind(self, normalize: &Normalize) -> Option<Self> {
         let Self::RandomErasing(erasing) = self else { return None };
-        let behind = Some(Normalized { mean: normalize.mean, std: normalize.std });
+        let behind = Some(Normalized { mean: normalize.mean.rgb(), std: normalize.std.rgb() });
         Some(Self::RandomErasing(RandomErasing { behind, ..erasing }))
     }
 

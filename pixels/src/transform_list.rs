@@ -107,8 +107,7 @@ impl TransformList {
                 *transform = behind.ok_or(RecipeError::NormalizeNotLast { place: *place })?;
             }
             transform.check(place)?;
-            let of_mode = if output.mode == Mode::L { transform.gray_problem() } else { None };
-            let problem = of_mode.or_else(|| transform.mosaic_problem(place, is_mosaic));
+            let problem = transform.mode_problem(output.mode).or_else(|| transform.mosaic_problem(place, is_mosaic));
             if let Some(problem) = problem.or_else(|| transform.python_problem(shape, &mut follows_python)) {
                 return Err(RecipeError::Value { place, name: transform.name(), problem });
             }
@@ -140,11 +139,11 @@ impl TransformList {
     /// The same with resizes that calculate in another way.
     ///
     /// # Errors
-    /// [`RecipeError::NoTorchFilter`] if torch has no antialiased filter for one of them, and [`RecipeError::NoTorchMode`] for gray
-    /// pictures.
+    /// [`RecipeError::NoTorchFilter`] if torch has no antialiased filter for one of them, and [`RecipeError::NoTorchMode`] for
+    /// other modes than RGB.
     pub fn with_match(self, matched: Match) -> Result<Self, RecipeError> {
-        if matched == Match::Torch && self.output.mode == Mode::L {
-            return Err(RecipeError::NoTorchMode);
+        if matched == Match::Torch && self.output.mode != Mode::Rgb {
+            return Err(RecipeError::NoTorchMode { mode: self.output.mode.name() });
         }
         if matched == Match::Torch && self.cover.as_ref().is_some_and(|cover| !cover.has_torch()) {
             return Err(RecipeError::NoTorchBuckets);

@@ -334,7 +334,7 @@ fn every_output_form_holds_the_same_values() {
         }
         let mean = [0.485f32, 0.456, 0.406];
         let std = [0.229f32, 0.224, 0.225];
-        let normalize = Transform::Normalize(forebay_pixels::Normalize { mean, std });
+        let normalize = Transform::Normalize(forebay_pixels::Normalize { mean: mean.into(), std: std.into() });
         let normalized: Vec<_> = geometry.iter().cloned().chain([normalize]).collect();
         let floats = decode(normalized.clone(), Dtype::Float32, Layout::Nhwc);
         let halves = decode(normalized.clone(), Dtype::Float16, Layout::Nhwc);

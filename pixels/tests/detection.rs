@@ -43,7 +43,7 @@ fn a_picture_is_laid_on_a_canvas_as_often_as_large_and_where_torchvision_would_l
         if (*width, *height) == (400, 400) {
             continue;
         }
-        assert_eq!(*border, forebay_pixels::Border::Fill([123, 117, 104]), "cut off below the point");
+        assert_eq!(*border, forebay_pixels::Border::Fill([123, 117, 104].into()), "cut off below the point");
         assert!((200..=800).contains(width) && (100..=400).contains(height));
         assert!(*width / 2 == *height || (*width - 1) / 2 == *height, "both sides by one factor: {width} x {height}");
         assert!(left + 200 <= *width && top + 100 <= *height);

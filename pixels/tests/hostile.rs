@@ -5,7 +5,7 @@ use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{
     Background, CenterCrop, ColorJitter, CpuDecoder, Crop, Draw, Dtype, ExpectSize, Fault, Form, GaussianBlur,
     Grayscale, Interpolation, Jitter, Layout, Limits, Match, Mode, Normalize, OneOrTwo, Output, Pad, PaddingMode,
-    RandomAdjustSharpness, RandomApply, RandomAutocontrast, RandomChoice, RandomEqualize, RandomGrayscale,
+    PerChannel, RandomAdjustSharpness, RandomApply, RandomAutocontrast, RandomChoice, RandomEqualize, RandomGrayscale,
     RandomHorizontalFlip, RandomInvert, RandomOrder, RandomPosterize, RandomResizedCrop, RandomSolarize,
     RandomVerticalFlip, Recipe, RecipeError, Resize, Size, Transform, probe,
 };
@@ -135,7 +135,7 @@ fn recipe() -> impl Strategy<Value = Recipe> {
             list.push(Transform::CenterCrop(CenterCrop { size: last }));
             list.push(Transform::ExpectSize(ExpectSize { size: last }));
             if normalize && dtype != Dtype::Uint8 {
-                list.push(Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }));
+                list.push(Transform::Normalize(Normalize { mean: PerChannel::One(0.5), std: PerChannel::One(0.25) }));
             }
             let recipe = match Recipe::new(
                 list,
@@ -162,9 +162,12 @@ fn what_a_file_lacks_does_not_show_the_picture_before_it() {
     let white = image::RgbImage::from_pixel(4, 4, image::Rgb([0xFF; 3]));
     let mut png = std::io::Cursor::new(Vec::new());
     white.write_to(&mut png, image::ImageFormat::Png).unwrap();
-    used.upright(png.get_ref(), Form::default(), &LIMITS).unwrap();
-    let whole = |decoder: &mut CpuDecoder| decoder.upright(GIF_WITHOUT_PIXELS, Form::default(), &LIMITS).unwrap().0;
-    assert_eq!(whole(&mut used), whole(&mut CpuDecoder::new()));
+    for mode in [Mode::Rgb, Mode::L, Mode::La, Mode::Rgba] {
+        let form = Form { mode, ..Form::default() };
+        used.upright(png.get_ref(), form, &LIMITS).unwrap();
+        let whole = |decoder: &mut CpuDecoder| decoder.upright(GIF_WITHOUT_PIXELS, form, &LIMITS).unwrap().0;
+        assert_eq!(whole(&mut used), whole(&mut CpuDecoder::new()), "{mode:?}");
+    }
 }
 
 proptest! {

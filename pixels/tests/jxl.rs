@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use forebay_pixels::{
-    Background, CpuDecoder, DecodedBy, Draw, Fault, Form, Format, Further, FurtherKind, Limits, Output, Recipe, probe,
+    Background, CpuDecoder, DecodedBy, Draw, Fault, Form, Format, Further, FurtherKind, Limits, Mode, Output, Recipe,
+    probe,
 };
 use proptest::prelude::*;
 use serde_json::{from_value, json};
@@ -34,7 +35,7 @@ fn jxl(name: &str) -> Vec<u8> {
 
 fn pixels(bytes: &[u8], form: Form) -> ((u32, u32), Vec<u8>) {
     let (picture, _) = CpuDecoder::new().upright(bytes, form, &Limits::default()).unwrap();
-    ((picture.width, picture.height), picture.rgb().to_vec())
+    ((picture.width, picture.height), picture.pixels().to_vec())
 }
 
 #[test]
@@ -79,7 +80,8 @@ fn frames_alpha_and_16_bits_are_counted() {
         ("deep-gray-11x9", vec![(SixteenBits, 1), (Profile, 1)]),
         ("animated-40x30", vec![(Frames, 2)]),
     ] {
-        let found: Vec<_> = Further::of(&jxl(name), &Limits::default()).iter().map(|f| (f.kind, f.count)).collect();
+        let found: Vec<_> =
+            Further::of(&jxl(name), Mode::Rgb, &Limits::default()).iter().map(|f| (f.kind, f.count)).collect();
         assert_eq!(found, expected, "{name}");
     }
 }
@@ -146,7 +148,7 @@ fn the_header_turns_the_picture_unless_the_settings_say_otherwise() {
 #[test]
 fn colours_that_are_not_srgb_are_counted_as_a_profile_is() {
     let bytes = with_header(&jxl("lossy-150x101"), 1, false);
-    let kinds: Vec<_> = Further::of(&bytes, &Limits::default()).iter().map(|found| found.kind).collect();
+    let kinds: Vec<_> = Further::of(&bytes, Mode::Rgb, &Limits::default()).iter().map(|found| found.kind).collect();
     assert_eq!(kinds, [FurtherKind::Profile]);
     assert_eq!(pixels(&bytes, Form::default()).0, (150, 101));
 }
@@ -190,6 +192,6 @@ proptest! {
         let limits = Limits { pixels: 1 << 20, ..Limits::default() };
         let whole = || CpuDecoder::new().whole(&bytes, &limits).map(|picture| picture.rgb);
         prop_assert_eq!(whole(), whole());
-        Further::of(&bytes, &limits);
+        Further::of(&bytes, Mode::Rgb, &limits);
     }
 }

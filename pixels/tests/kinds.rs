@@ -11,7 +11,7 @@ mod with_pillow;
 
 use std::process::Command;
 
-use forebay_pixels::{CpuDecoder, Fault, Further, FurtherKind, Limits, probe};
+use forebay_pixels::{CpuDecoder, Fault, Further, FurtherKind, Limits, Mode, probe};
 use with_pillow::with_pillow;
 
 const WRITE: &str = r#"
@@ -65,7 +65,7 @@ fn files_of_pillow_are_read_from_their_first_picture_or_refused_by_name() {
     ] {
         let bytes = read(name).unwrap();
         assert_eq!(
-            Further::of(&bytes, &Limits::default()).first().map(|found| (found.kind, found.count)),
+            Further::of(&bytes, Mode::Rgb, &Limits::default()).first().map(|found| (found.kind, found.count)),
             further,
             "{name}"
         );

@@ -12,7 +12,7 @@ use std::path::Path;
 use counting::{BYTES, FIXED, most};
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CpuDecoder, Draw, Fault, Form, Limits, Match, Output, Recipe, Transform, View, ViewOrder, ViewPlaces, probe,
+    CpuDecoder, Draw, Fault, Form, Limits, Match, Mode, Output, Recipe, Transform, View, ViewOrder, ViewPlaces, probe,
 };
 use image::{DynamicImage, ImageFormat, RgbImage};
 use serde_json::{Value, json};
@@ -173,14 +173,21 @@ fn rule_31_a_picture_that_is_shrunk_and_kept_takes_no_more_memory_than_is_counte
 
 #[test]
 fn rule_31_each_format_takes_no_more_memory_than_its_header_says() {
-    let recipe = Recipe::evaluation(8).unwrap();
-    let mut place = vec![0; recipe.place_len()];
-    for (name, bytes) in files() {
+    let in_mode = |mode| {
+        let list = json!([{ "resize": { "size": 9 } }, { "center_crop": { "size": 8 } }]);
+        Recipe::new(serde_json::from_value(list).unwrap(), Output { mode, ..Output::default() }).unwrap()
+    };
+    let recipes = [Recipe::evaluation(8).unwrap(), in_mode(Mode::L), in_mode(Mode::La), in_mode(Mode::Rgba)];
+    let mut files = files();
+    files.push(("JPEG".to_owned(), jpeg(700, 500)));
+    for ((name, bytes), recipe) in files.iter().flat_map(|file| recipes.iter().map(move |recipe| (file, recipe))) {
+        let mut place = vec![0; recipe.place_len()];
+        let mode = recipe.output().mode;
         let mut decoder = CpuDecoder::new();
-        let counted = decoder.memory().decode_bytes(&probe(&bytes).unwrap(), &recipe, DRAW, &Limits::default());
-        let (made, taken) = most(|| decoder.decode(&bytes, &recipe, DRAW, &Limits::default(), &mut place));
+        let counted = decoder.memory().decode_bytes(&probe(bytes).unwrap(), recipe, DRAW, &Limits::default());
+        let (made, taken) = most(|| decoder.decode(bytes, recipe, DRAW, &Limits::default(), &mut place));
         made.unwrap();
-        assert!(taken <= counted + FIXED, "{name}: {taken} bytes, of which {counted} are counted");
+        assert!(taken <= counted + FIXED, "{name} as {mode:?}: {taken} bytes, of which {counted} are counted");
     }
 }
 

@@ -37,7 +37,7 @@ fn files() -> Vec<Vec<u8>> {
 
 fn recipes() -> [(Recipe, u64); 7] {
     let output = |dtype, layout| Output { dtype, layout, ..Output::default() };
-    let normalize = Normalize { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
+    let normalize = Normalize { mean: [0.485, 0.456, 0.406].into(), std: [0.229, 0.224, 0.225].into() };
     let normalized: Vec<_> = Transform::training(96).into_iter().chain([Transform::Normalize(normalize)]).collect();
     let lanczos = Resize { size: Size::HeightWidth([61, 307]), interpolation: Interpolation::Lanczos3 };
     let floats = Recipe::new(normalized.clone(), output(Dtype::Float32, Layout::Nchw)).unwrap();

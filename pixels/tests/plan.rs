@@ -52,7 +52,7 @@ fn centre_offsets_round_halves_to_even() {
 #[test]
 fn a_centre_crop_pads_what_is_smaller() {
     let plan = plan(vec![center_crop(10, 10)], 7, 20);
-    let canvas = Step::Canvas { width: 10, height: 10, left: 1, top: 0, border: Border::Fill([0; 3]) };
+    let canvas = Step::Canvas { width: 10, height: 10, left: 1, top: 0, border: Border::Fill([0; 3].into()) };
     assert_eq!(plan.steps, [cut(0, 5, 7, 10), canvas], "what is not shown has no room on the canvas");
 }
 
@@ -79,7 +79,10 @@ fn a_cut_after_a_mirror_is_mirrored_instead() {
 fn a_border_after_a_mirror_is_mirrored_instead() {
     let pad = Transform::Pad(Pad::to(Size::HeightWidth([1, 10]), 9));
     let plan = plan(vec![resize(Size::HeightWidth([7, 7])), mirror(), pad], 7, 7);
-    assert_eq!(plan.steps, [Step::Canvas { width: 10, height: 7, left: 2, top: 0, border: Border::Fill([9; 3]) }]);
+    assert_eq!(
+        plan.steps,
+        [Step::Canvas { width: 10, height: 7, left: 2, top: 0, border: Border::Fill([9; 3].into()) }]
+    );
     assert!(plan.mirrored);
 }
 

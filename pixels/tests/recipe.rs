@@ -59,7 +59,7 @@ fn values_out_of_range_are_refused_with_place_name_and_range() {
         (json!({ "random_resized_crop": { "size": 8, "scale": [0.5, 0.1] } }), "scale is [0.5, 0.1]"),
         (json!({ "random_resized_crop": { "size": 8, "ratio": [0.0, 1.0] } }), "ratio is [0, 1]"),
         (json!({ "random_horizontal_flip": { "p": 1.5 } }), "p is 1.5, but must be from 0 to 1"),
-        (json!({ "normalize": { "mean": [0, 0, 0], "std": [1, 0, 1] } }), "three numbers above 0"),
+        (json!({ "normalize": { "mean": [0, 0, 0], "std": [1, 0, 1] } }), "numbers above 0"),
     ] {
         let error = recipe(json!([size[0].clone(), transform])).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");

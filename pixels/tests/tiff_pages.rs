@@ -78,7 +78,7 @@ fn each_page_of_a_tiff_is_pillow_s() {
         decoder.decode(&file, &recipe, draw, &limits, &mut out).unwrap();
         assert!(out == *pixels, "page {page}");
         let (kept, _) = decoder.upright(&file, Form { page, ..Form::default() }, &limits).unwrap();
-        assert!(kept.rgb() == pixels, "page {page}, kept");
+        assert!(kept.pixels() == pixels, "page {page}, kept");
     }
     let fault = Fault::NoPage { page: 4, pages: 4 };
     assert_eq!(probe_page(&file, 4), Err(fault.clone()));

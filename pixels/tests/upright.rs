@@ -14,14 +14,14 @@ use std::io::Cursor;
 use forebay_pixels::sample::{self, JpegForm, photograph_rgb};
 use forebay_pixels::{
     Background, CenterCrop, CpuDecoder, Draw, Dtype, Fault, Form, KeptPicture, Layout, Limits, Mode, Normalize, Output,
-    Pad, Recipe, Size, Transform, probe,
+    Pad, PerChannel, Recipe, Size, Transform, probe,
 };
 
 fn recipes() -> Vec<Recipe> {
     let odd = [
         Transform::Pad(Pad::to(Size::One(300), 9)),
         Transform::CenterCrop(CenterCrop { size: Size::HeightWidth([70, 90]) }),
-        Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }),
+        Transform::Normalize(Normalize { mean: PerChannel::One(0.5), std: PerChannel::One(0.25) }),
     ];
     let output = Output {
         dtype: Dtype::Float32,
@@ -102,7 +102,7 @@ fn the_background_is_blended_in_when_a_picture_is_kept() {
     assert_ne!(keep([0; 3]), keep([255; 3]));
     let form = Form { background: Background::Dropped, ..Form::default() };
     let (kept, _) = CpuDecoder::new().upright(&png, form, &Limits::default()).unwrap();
-    assert_eq!(kept.rgb()[(7 * 120 + 5) * 3..][..3], [5, 7, 7], "the colour of the file, without its alpha");
+    assert_eq!(kept.pixels()[(7 * 120 + 5) * 3..][..3], [5, 7, 7], "the colour of the file, without its alpha");
 }
 
 #[test]
@@ -116,8 +116,12 @@ fn a_bound_shrinks_larger_pictures_alone_and_keeps_their_proportions() {
     {
         let picture = keep(stored.0, stored.1);
         assert_eq!((picture.width, picture.height), kept, "{stored:?}");
-        assert_eq!(picture.rgb().len(), kept.0 as usize * kept.1 as usize * 3);
-        assert_eq!(picture.bytes() as u64, KeptPicture::bytes_of(kept.0, kept.1), "no more memory than it needs");
+        assert_eq!(picture.pixels().len(), kept.0 as usize * kept.1 as usize * 3);
+        assert_eq!(
+            picture.bytes() as u64,
+            KeptPicture::bytes_of(kept.0, kept.1, Mode::Rgb),
+            "no more memory than it needs"
+        );
     }
     let small = sample::photograph(1, 90, 80);
     let [direct, kept] = both(&small, &recipes()[0], form, 0);

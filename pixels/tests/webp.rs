@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use forebay_pixels::{
-    Background, CpuDecoder, DecodedBy, Draw, Fault, Form, Format, Further, FurtherKind, Limits, Output, Recipe, probe,
+    Background, CpuDecoder, DecodedBy, Draw, Fault, Form, Format, Further, FurtherKind, Limits, Mode, Output, Recipe,
+    probe,
 };
 use proptest::prelude::*;
 use serde_json::{Value, from_value, json};
@@ -27,7 +28,7 @@ fn made(list: Value, bytes: &[u8]) -> Vec<u8> {
 
 fn over(bytes: &[u8], background: Background) -> Vec<u8> {
     let form = Form { background, ..Form::default() };
-    CpuDecoder::new().upright(bytes, form, &Limits::default()).unwrap().0.rgb().to_vec()
+    CpuDecoder::new().upright(bytes, form, &Limits::default()).unwrap().0.pixels().to_vec()
 }
 
 /// The file with EXIF of this orientation behind its picture.
@@ -67,7 +68,7 @@ fn an_animation_shows_its_first_canvas_and_the_others_are_counted() {
         assert_eq!(pixels.len(), 40 * 30 * 3);
         assert_eq!((at(0, 0), at(39, 29), at(5, 4)), (outside, outside, outside), "the frame begins at 6, 4");
         assert_ne!(at(6, 4), outside);
-        let further = Further::of(bytes, &Limits::default());
+        let further = Further::of(bytes, Mode::Rgb, &Limits::default());
         assert_eq!(further[0], Further { kind: FurtherKind::Frames, count: 1 });
         assert_eq!(further.len() == 2, *bytes == clear, "the other one has alpha");
         let crop = made(json!([{ "crop": { "top": 3, "left": 5, "height": 9, "width": 11 } }]), bytes);

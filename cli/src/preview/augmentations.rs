@@ -14,7 +14,7 @@ use super::grid::{GridCell, grid};
 use super::{PreviewArgs, caption, text};
 use crate::bad::BadPictures;
 use crate::chosen::ChosenStream;
-use crate::contact::{arranged, floats};
+use crate::contact::{Arrangement, floats};
 use crate::failure::Failure;
 use crate::pair::value;
 
@@ -86,8 +86,11 @@ pub(crate) fn replayed(view: &ReplayedView) -> RgbImage {
         pixels::Layout::Nchw => ring::Layout::Nchw,
     };
     let one = if output.dtype == pixels::Dtype::Uint8 { 1.0 } else { 255.0 };
-    let (mean, std) = view.recipe.normalize().map_or(([0.0; 3], [1.0; 3]), |by| (by.mean, by.std));
-    arranged(&floats(&view.bytes, dtype), (width, height, channels), layout, |channel, value| {
-        (value * std[channel] + mean[channel]) * one
-    })
+    let (mean, std) = view
+        .recipe
+        .normalize()
+        .map_or((pixels::PerChannel::One(0.0), pixels::PerChannel::One(1.0)), |by| (by.mean, by.std));
+    let arrangement = Arrangement { size: (width, height), channels, layout };
+    arrangement
+        .picture(&floats(&view.bytes, dtype), |channel, value| (value * std.of(channel) + mean.of(channel)) * one)
 }

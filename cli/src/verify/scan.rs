@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use forebay_pixels::{CpuDecoder, Fault, Further, Limits, MaskDecoder, Orientation, Origin, probe};
+use forebay_pixels::{CpuDecoder, Fault, Form, Further, Limits, MaskDecoder, Mode, Orientation, Origin, probe};
 use forebay_sources::{MaskColumn, ReadError, ReadErrorKind, RecordParts, Retry, Source};
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
@@ -17,6 +17,8 @@ use super::masks::MaskReader;
 /// What is read and decoded, and by how many threads.
 pub(super) struct Scan<'a> {
     pub source: &'a dyn Source,
+    /// What a pixel of the pictures has.
+    pub mode: Mode,
     pub limits: Limits,
     pub threads: usize,
     pub bar: &'a ProgressBar,
@@ -100,7 +102,7 @@ impl ScanState<'_> {
     }
 
     fn check(&self, record: u64, bytes: &mut Vec<u8>, decoder: &mut CpuDecoder) -> Checked {
-        let Scan { source, limits, .. } = self.scan;
+        let Scan { source, mode, limits, .. } = self.scan;
         let mut alone = (source.size(record) > LARGE).then(|| self.large.lock());
         if let Err(error) = read(*source, record, bytes) {
             return Checked { record, content: None, outcome: Err(Trouble::Read(Box::new(error))) };
@@ -119,7 +121,7 @@ impl ScanState<'_> {
             if alone.is_none() && most > LARGE {
                 alone = Some(self.large.lock());
             }
-            let good = look(picture, limits, decoder)?;
+            let good = look(picture, *mode, limits, decoder)?;
             check_masks(source.masks(), parts, limits)?;
             Ok(good)
         }));
@@ -143,12 +145,14 @@ fn check_masks(columns: &[MaskColumn], parts: RecordParts<'_>, limits: &Limits) 
     MaskReader::default().check(columns, parts, origin, limits)
 }
 
-fn look(bytes: &[u8], limits: &Limits, decoder: &mut CpuDecoder) -> Result<GoodPicture, Trouble> {
+fn look(bytes: &[u8], mode: Mode, limits: &Limits, decoder: &mut CpuDecoder) -> Result<GoodPicture, Trouble> {
     let bad = |fault: Fault| Trouble::Decode(Box::new(fault));
-    let picture = decoder.whole(bytes, limits).map_err(bad)?;
+    let form = Form { mode, ..Form::default() };
+    let (picture, _) = decoder.upright(bytes, form, limits).map_err(bad)?;
     let turned = probe(bytes).map_err(bad)?.orientation != Orientation::AsStored;
     let kind = PictureKind::of(bytes).map_err(bad)?;
-    Ok(GoodPicture { kind, width: picture.width, height: picture.height, turned, further: Further::of(bytes, limits) })
+    let further = Further::of(bytes, mode, limits);
+    Ok(GoodPicture { kind, width: picture.width, height: picture.height, turned, further })
 }
 
 /// Reads a record, a few times if the storage fails.
@@ -174,6 +178,7 @@ pub(super) fn said(panic: &(dyn Any + Send)) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use forebay_pixels::FurtherKind;
     use forebay_pixels::sample::photograph;
     use forebay_sources::{Locator, ReadErrorKind};
 
@@ -194,7 +199,8 @@ mod tests {
         }
 
         fn scan(&self, threads: usize) -> Result<Vec<Checked>, Box<ReadError>> {
-            Scan { source: self, limits: Limits::default(), threads, bar: &ProgressBar::hidden() }.run()
+            Scan { source: self, mode: Mode::Rgb, limits: Limits::default(), threads, bar: &ProgressBar::hidden() }
+                .run()
         }
     }
 
@@ -253,6 +259,17 @@ mod tests {
         let unread: Vec<u64> = checked.iter().filter(|one| one.outcome.is_err()).map(|one| one.record).collect();
         assert_eq!(unread, [8], "three tries");
         assert!(checked[8].outcome.as_ref().is_err_and(Trouble::is_outage));
+    }
+
+    #[test]
+    fn rule_68_alpha_is_left_out_of_a_mode_without_it_alone() {
+        let mut png = std::io::Cursor::new(Vec::new());
+        image::RgbaImage::new(3, 2).write_to(&mut png, image::ImageFormat::Png).unwrap();
+        let further = |mode| look(png.get_ref(), mode, &Limits::default(), &mut CpuDecoder::new()).unwrap().further;
+        for mode in [Mode::Rgb, Mode::L] {
+            assert_eq!(further(mode).iter().map(|left_out| left_out.kind).collect::<Vec<_>>(), [FurtherKind::Alpha]);
+        }
+        assert!(further(Mode::La).is_empty() && further(Mode::Rgba).is_empty());
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(crate) fn thumbnail(source: &dyn Source, record: u64, bytes: &[u8], limits: 
         Err(_) => return None,
     };
     let KeptPicture { width, height, .. } = kept;
-    let mut picture = RgbImage::from_raw(width, height, kept.rgb().to_vec())?;
+    let mut picture = RgbImage::from_raw(width, height, kept.pixels().to_vec())?;
     let annotated = |shown: Shown| {
         annotate_record((source, record, parts), (&shown.maps, &shown.mask_order()), limits, &mut picture)
     };

@@ -170,7 +170,7 @@ def arrays(said):
     return found
 
 
-@pytest.mark.parametrize("mode", ["RGB", "L"])
+@pytest.mark.parametrize("mode", ["RGB", "L", "LA", "RGBA"])
 def test_every_column_is_what_python_sees(compiled, annotated, service, mode):
     settings = {"batch_size": 2, "size": 8, "shuffle": True, "seed": 3, "epochs": 1, "mode": mode}
     there = arrays(run(compiled(TESTS / "dump.c"), service(annotated, **settings).socket))

@@ -34,7 +34,7 @@ pub(crate) fn operate(
         operation.apply(&mut made, size, matched);
         made
     });
-    Ok(Pixels::new(made, size, "|u1"))
+    Ok(Pixels::new(made, (size.0, size.1, 3), "|u1"))
 }
 
 pub(crate) fn read_match(name: &str) -> PyResult<Match> {

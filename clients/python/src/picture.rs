@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 
 use forebay_pixels::{
-    Background, CpuDecoder, Draw, Dtype, Fault, Input, Limits, Origin, Output, Plan, Transform, TransformList,
+    Background, CpuDecoder, Draw, Dtype, Fault, Input, Limits, Mode, Origin, Output, Plan, Transform, TransformList,
     Transformed, document, probe,
 };
 use pyo3::exceptions::PyValueError;
@@ -31,7 +31,7 @@ pub(crate) struct PyTransformList {
 impl PyTransformList {
     /// From a list of tables with one key each, as JSON, and the name of a `match`. Values are `uint8`, or `float32` if the list
     /// normalises them. `background` is what shows through where a picture is transparent; without it, alpha is left out. With `reducing_gap`, at least 1, JPEGs
-    /// may be decoded at a smaller scale, as by Pillow's `Image.thumbnail`.
+    /// may be decoded at a smaller scale, as by Pillow's `Image.thumbnail`. `mode` is what a pixel has.
     #[staticmethod]
     fn of(
         transforms: &str,
@@ -39,6 +39,7 @@ impl PyTransformList {
         adjust_orientation: bool,
         background: Option<[u8; 3]>,
         reducing_gap: Option<f64>,
+        mode: &str,
     ) -> PyResult<Self> {
         let matched = read_match(matched)?;
         let list: Vec<Value> = serde_json::from_str(transforms).map_err(refused)?;
@@ -51,7 +52,9 @@ impl PyTransformList {
         let normalizes = transforms.iter().any(|transform| matches!(transform, Transform::Normalize(_)));
         let dtype = if normalizes { Dtype::Float32 } else { Dtype::Uint8 };
         let background = background.map_or(Background::Dropped, Background::Colour);
-        let output = Output { dtype, background, ..Output::default() };
+        let mode = document::mode(&mode.into())
+            .map_err(|allowed| PyValueError::new_err(format!("mode: give {allowed}, not {mode:?}")))?;
+        let output = Output { dtype, background, mode, ..Output::default() };
         let input = Input { adjust_orientation, reducing_gap, ..Input::default() };
         let list = TransformList::new(transforms, output)
             .and_then(|list| list.with_input(input))
@@ -105,6 +108,11 @@ impl PyTransformList {
                 size.1
             )));
         }
+        if self.list.output().mode != Mode::Rgb {
+            return Err(PyValueError::new_err(
+                "an array of pixels is RGB; give the bytes of a file, or leave mode out",
+            ));
+        }
         let limits = limited(limits);
         let work = |decoder: &mut CpuDecoder| decoder.transform_sized(rgb, size, &self.list, drawn(draw), &limits);
         self.made(py, "image", work)
@@ -129,8 +137,9 @@ impl PyTransformList {
     ) -> PyResult<Pixels> {
         let made = py.detach(|| DECODER.with_borrow_mut(work));
         let Transformed { width, height, bytes } = made.map_err(|fault| error::picture(py, name, &fault))?;
-        let typestr = if self.list.output().dtype == Dtype::Float32 { "<f4" } else { "|u1" };
-        Ok(Pixels::new(bytes, (width, height), typestr))
+        let output = self.list.output();
+        let typestr = if output.dtype == Dtype::Float32 { "<f4" } else { "|u1" };
+        Ok(Pixels::new(bytes, (width, height, output.mode.channels()), typestr))
     }
 }
 

@@ -14,9 +14,10 @@ pub(crate) struct Pixels {
 }
 
 impl Pixels {
-    /// Packed RGB of `size` (width, height), with values of numpy's type `typestr`.
-    pub(crate) fn new(mut bytes: Vec<u8>, (width, height): (u32, u32), typestr: &'static str) -> Self {
-        Self { address: bytes.as_mut_ptr().expose_provenance(), _bytes: bytes, shape: [height, width, 3], typestr }
+    /// Packed pixels of `size` (width, height, channels), with values of numpy's type `typestr`.
+    pub(crate) fn new(mut bytes: Vec<u8>, (width, height, channels): (u32, u32, u32), typestr: &'static str) -> Self {
+        let shape = [height, width, channels];
+        Self { address: bytes.as_mut_ptr().expose_provenance(), _bytes: bytes, shape, typestr }
     }
 }
 

@@ -140,6 +140,9 @@ fn the_images_say_which_axis_has_the_colours_and_how_large_pictures_are() {
         assert_eq!(settings.get("layout").map(|layout| layout.as_str().unwrap()), layout, "{shape:?}");
         assert_eq!(settings["mode"], "L");
     }
+    for (shape, mode) in [([-1, 20, 30, 4], "RGBA"), ([-1, 2, 20, 30], "LA"), ([-1, 4, 2, 1], "L")] {
+        assert_eq!(files().dims(dims(&[&shape])).settings().unwrap()["mode"], mode, "{shape:?}");
+    }
     assert_eq!(files().dims(dims(&[&[-1, 3, 20, 30]])).settings().unwrap().get("mode"), None);
     let told = files().dims(dims(&[&[-1, 3, 20, 30]])).with("layout", "NHWC").settings().unwrap();
     assert_eq!(told["layout"], "NHWC");
@@ -149,7 +152,7 @@ fn the_images_say_which_axis_has_the_colours_and_how_large_pictures_are() {
 fn shapes_without_a_meaning_are_refused_with_their_place() {
     for (shapes, words) in [
         (&[][..], "shapes[0] is missing"),
-        (&[&[-1, 20, 30, 4][..]], "shapes[0] is (-1, 20, 30, 4); the images come first"),
+        (&[&[-1, 20, 30, 5][..]], "shapes[0] is (-1, 20, 30, 5); the images come first"),
         (&[&[-1, 3, 20][..]], "shapes[0] is (-1, 3, 20); the images come first"),
         (&[&[32, 3, 20, 30][..]], "shapes[0] is (32, 3, 20, 30); its first axis is the places of a batch"),
         (&[&[-1, 3, 20, 0][..]], "shapes[0] has an axis of 0"),

@@ -164,7 +164,7 @@ impl Beside {
         };
         // The smallest deviation is the smallest step of a level.
         let deviation =
-            made.normalize.as_ref().map_or(1.0, |normalize| normalize.std.into_iter().fold(f32::MAX, f32::min));
+            made.normalize.as_ref().map_or(1.0, |normalize| normalize.std.rgb().into_iter().fold(f32::MAX, f32::min));
         for (ours, twins) in ours.chunks_exact(width).zip(twins.chunks_exact(width)).filter(|(a, b)| a != b) {
             self.differ += 1;
             self.worst = self.worst.max(apart(made.output.dtype, deviation, ours, twins));

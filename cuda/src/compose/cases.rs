@@ -73,8 +73,8 @@ pub(super) fn recipe(draws: Draws, longest: u32) -> Recipe {
         #[expect(clippy::cast_possible_truncation, reason = "any float will do")]
         let float = |number: u64| (power(number) * draws.between(number + 1, 0.5, 1.0)) as f32;
         transforms.push(Transform::Normalize(Normalize {
-            mean: [float(30), 0.25, -float(32)],
-            std: [float(34), 0.25, float(36)],
+            mean: [float(30), 0.25, -float(32)].into(),
+            std: [float(34), 0.25, float(36)].into(),
         }));
     }
     let output = Output { dtype, layout: pick(draws, 23, [Layout::Nhwc, Layout::Nchw]), ..Default::default() };

@@ -157,7 +157,7 @@ impl Picture {
 
     fn new(form: RoundForm<'_>, made: &Composition, tables: RoundTables) -> Self {
         let RoundForm { source, x, y, down_first, output, address } = form;
-        let (mean, deviation) = made.normalize.as_ref().map_or(([0.0; 3], [1.0; 3]), |n| (n.mean, n.std));
+        let (mean, deviation) = made.normalize.as_ref().map_or(([0.0; 3], [1.0; 3]), |n| (n.mean.rgb(), n.std.rgb()));
         Self {
             planes: source.planes,
             out: address,

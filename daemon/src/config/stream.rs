@@ -164,7 +164,7 @@ impl StreamSection {
         let default = StreamSettings { weights, repeats, ..default };
         let columns = table.take("columns", columns::read).unwrap_or_default();
         let views = views::read(table, shuffle.is_on(), &default.recipe, named_views);
-        let (mixing, mixing_per_batch) = mixing::read(table);
+        let (mixing, mixing_per_batch) = mixing::read(table, default.recipe.output().mode);
         let default = StreamSettings {
             columns: columns.only,
             views,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_pixels::{
-    CpuDecoder, Decoded, Fault, Form, JpegChoice, KeptPicture, Limits, Origin, Probe, SeekPoints, probe_page,
+    CpuDecoder, Decoded, Fault, Form, JpegChoice, KeptPicture, Limits, Mode, Origin, Probe, SeekPoints, probe_page,
 };
 
 use crate::cache::{Cache, Keep};
@@ -53,11 +53,11 @@ impl CpuShared {
         Self { limits, memory, jpeg, tally: Arc::default(), left_out: Arc::default() }
     }
 
-    /// Counts a file whose picture was decoded, unless it was there decoded.
-    fn count(&self, bytes: &[u8], decoded: &Decoded) {
+    /// Counts a file whose picture was decoded in this mode, unless it was there decoded.
+    fn count(&self, bytes: &[u8], mode: Mode, decoded: &Decoded) {
         self.tally.count(decoded);
         if decoded.by.is_some() {
-            self.left_out.count(bytes, &self.limits);
+            self.left_out.count(bytes, mode, &self.limits);
         }
     }
 }
@@ -101,11 +101,11 @@ impl CpuLane {
         }
         let (width, height) = form.size(probe.width, probe.height);
         let shrinks = (width, height) != (probe.width, probe.height);
-        let room = cache.room(record, KeptPicture::bytes_of(width, height) + behind.len() as u64);
+        let room = cache.room(record, KeptPicture::bytes_of(width, height, form.mode) + behind.len() as u64);
         if room.is_some() || shrinks {
             match decoder.upright(bytes, form, limits) {
                 Ok((picture, decoded)) => {
-                    shared.count(bytes, &decoded);
+                    shared.count(bytes, form.mode, &decoded);
                     let kept = Arc::new(KeptRecord { picture, masks: behind.into() });
                     if let Some(room) = room {
                         room.keep(Content::Picture(Arc::clone(&kept)));
@@ -118,13 +118,14 @@ impl CpuLane {
             }
         }
         let decoded = decoder.decode_views((bytes, None), order, limits, places)?;
-        shared.count(bytes, &decoded);
+        shared.count(bytes, form.mode, &decoded);
         Ok(decoded.origin)
     }
 
     /// Decodes a picture into its place.
     fn decode(&mut self, picture: Picture<'_>) -> Result<Origin, Fault> {
         let Picture { input, cache, seek, .. } = picture;
+        let mode = picture.recipe.output().mode;
         let (limits, memory) = (self.shared.limits, Arc::clone(&self.shared.memory));
         let bytes = match input {
             Input::File(bytes) => bytes,
@@ -158,7 +159,7 @@ impl CpuLane {
             let (order, places) = picture.views();
             self.decoder.decode_views((bytes, None), order, &limits, places)
         }?;
-        self.shared.count(bytes, &decoded);
+        self.shared.count(bytes, mode, &decoded);
         Ok(decoded.origin)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use forebay_pixels::{Format, Further, FurtherKind, Limits};
+use forebay_pixels::{Format, Further, FurtherKind, Limits, Mode};
 
 /// The counts of one format.
 type OfFormat = [AtomicU64; FurtherKind::ALL.len()];
@@ -12,10 +12,10 @@ type OfFormat = [AtomicU64; FurtherKind::ALL.len()];
 pub(crate) struct LeftOut([OfFormat; Format::ALL.len()]);
 
 impl LeftOut {
-    /// Counts a file whose picture was decoded.
-    pub(crate) fn count(&self, bytes: &[u8], limits: &Limits) {
+    /// Counts a file whose picture was decoded in this mode.
+    pub(crate) fn count(&self, bytes: &[u8], mode: Mode, limits: &Limits) {
         let Some(format) = Format::of(bytes).ok().and_then(|format| place(&Format::ALL, format)) else { return };
-        for further in Further::of(bytes, limits) {
+        for further in Further::of(bytes, mode, limits) {
             if let Some(kind) = place(&FurtherKind::ALL, further.kind) {
                 self.0[format][kind].fetch_add(1, Ordering::Relaxed);
             }
@@ -44,7 +44,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    use forebay_pixels::{Draw, Form, Recipe, sample};
+    use forebay_pixels::{Draw, Form, Output, Recipe, Transform, sample};
 
     use super::*;
     use crate::cache::{Cache, Keep};
@@ -64,6 +64,8 @@ mod tests {
         let shared = CpuShared::new(Limits::default(), Arc::new(Budget::new(1)), JpegDecoder::Auto);
         let mut lane = CpuLane::maker(shared.clone())();
         let recipe = Recipe::training(32).unwrap();
+        let output = Output { mode: Mode::Rgba, ..Output::default() };
+        let with_alpha = Recipe::new(Transform::training(32), output).unwrap();
         let cache = Cache::new(Keep::Decoded(Form::default()), 1 << 20);
         let files = [
             (read("webp/tests/pictures/animated-alpha.webp"), None),
@@ -87,5 +89,12 @@ mod tests {
             (Format::Jxl, FurtherKind::Profile, 3),
         ];
         assert_eq!(shared.left_out.figures().collect::<Vec<_>>(), expected);
+        let (mut out, draw) = (vec![0; with_alpha.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
+        let (input, further) = (Input::File(&files[0].0), FurtherViews::default());
+        let (behind, recipe) = (&[][..], &with_alpha);
+        lane(Picture { input, behind, cache: None, seek: None, recipe, record: 0, draw, out: &mut out, further })
+            .unwrap();
+        let figures: Vec<_> = shared.left_out.figures().collect();
+        assert_eq!(figures[..2], [(Format::WebP, FurtherKind::Frames, 3), (Format::WebP, FurtherKind::Alpha, 2)]);
     }
 }

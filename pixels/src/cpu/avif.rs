@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use forebay_avif::{AvifFault, Head, Part};
 
-use crate::background::Background;
 use crate::buffer::sized;
 use crate::cpu::canvas::Canvas;
 use crate::cpu::other::colours::blend_all;
+use crate::cpu::pixel_kind::PixelKind;
 use crate::fault::{Fault, Limits};
 use crate::icc;
 use crate::orientation::Orientation;
@@ -65,28 +65,31 @@ impl<'a> OpenAvif<'a> {
         self.head.beside()
     }
 
-    /// Decodes a part into the canvas. What is transparent is laid on the background.
+    /// Decodes a part into the canvas, as pixels of this kind, or as RGB if the file has no alpha.
     pub(super) fn read(
         &self,
         region: Rect,
-        background: Background,
+        kind: PixelKind,
         limits: &Limits,
         begun: Instant,
         canvas: &mut Canvas,
     ) -> Result<(), Fault> {
-        let (rgb, spare) = canvas.begin(region.width, region.height, limits)?;
+        let Rect { left, top, width, height } = region;
+        let pixel = if self.head.has_alpha { kind.pixel_len() } else { 3 };
+        let (pixels, spare) = canvas.begin_of(pixel, (width, height), limits)?;
         limits.check_time(begun)?;
         let decoded = self.head.decode(self.bytes);
         limits.check_time(begun)?;
         let decoded = decoded.map_err(fault)?;
-        let Rect { left, top, width, height } = region;
         let part = Part { left, top, width, height };
-        if self.head.has_alpha {
-            let rgba = sized(spare, rgb.len() / 3 * 4);
-            decoded.to_rgba(part, rgba);
-            blend_all(rgba, background, rgb);
-        } else {
-            decoded.to_rgb(part, rgb);
+        match kind {
+            PixelKind::Rgb(background) if self.head.has_alpha => {
+                let rgba = sized(spare, pixels.len() / 3 * 4);
+                decoded.to_rgba(part, rgba);
+                blend_all(rgba, background, pixels);
+            }
+            PixelKind::Rgba if self.head.has_alpha => decoded.to_rgba(part, pixels),
+            _ => decoded.to_rgb(part, pixels),
         }
         Ok(())
     }

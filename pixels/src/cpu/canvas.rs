@@ -8,6 +8,7 @@ use crate::finish::OutputPlace;
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::operation::{Operation, Scratch, Workpiece, gray};
+use crate::output::Mode;
 use crate::picture::KeptPicture;
 use crate::plan::stage::{Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
@@ -17,7 +18,7 @@ use crate::transform_list::TransformList;
 /// counted for the time of that picture alone.
 pub(in crate::cpu) const KEEP: usize = 4 << 20;
 
-/// A picture under work, packed RGB, and the buffer for the next step's result.
+/// A picture under work, rows without padding, and the buffer for the next step's result.
 #[derive(Debug, Default)]
 pub(super) struct Canvas {
     picture: Vec<u8>,
@@ -27,31 +28,33 @@ pub(super) struct Canvas {
     scratch: Scratch,
     width: u32,
     height: u32,
+    /// Bytes of a pixel.
+    pixel: usize,
     resizer: Resizer,
 }
 
 /// Pixels that a plan is carried out on, and where they lie in the first stage's picture.
 #[derive(Clone, Copy)]
 pub(super) struct PlanInput<'a> {
-    /// Packed RGB with [`SLACK`] bytes behind it. Without it, the canvas's own pixels are used.
-    rgb: Option<&'a [u8]>,
+    /// Pixels with [`SLACK`] bytes behind them. Without them, the canvas's own pixels are used.
+    pixels: Option<&'a [u8]>,
     rect: Rect,
 }
 
 impl<'a> PlanInput<'a> {
     /// The canvas holds this part.
     pub(super) fn canvas(rect: Rect) -> Self {
-        Self { rgb: None, rect }
+        Self { pixels: None, rect }
     }
 
     /// A picture that was [set aside](Canvas::set_aside) holds this part.
-    pub(super) fn aside(rgb: &'a [u8], rect: Rect) -> Self {
-        Self { rgb: Some(rgb), rect }
+    pub(super) fn aside(pixels: &'a [u8], rect: Rect) -> Self {
+        Self { pixels: Some(pixels), rect }
     }
 
     /// Others hold a whole picture.
     pub(super) fn kept(picture: &'a KeptPicture) -> Self {
-        Self { rgb: Some(picture.padded()), rect: Rect::whole(picture.width, picture.height) }
+        Self { pixels: Some(picture.padded()), rect: Rect::whole(picture.width, picture.height) }
     }
 }
 
@@ -63,25 +66,51 @@ impl Canvas {
         height: u32,
         limits: &Limits,
     ) -> Result<(&mut [u8], &mut Vec<u8>), Fault> {
-        let len = limits.check_pixels(width, height)? * 3;
-        (self.width, self.height) = (width, height);
+        self.begin_of(3, (width, height), limits)
+    }
+
+    /// The same with pixels of so many bytes.
+    pub(super) fn begin_of(
+        &mut self,
+        pixel: usize,
+        (width, height): (u32, u32),
+        limits: &Limits,
+    ) -> Result<(&mut [u8], &mut Vec<u8>), Fault> {
+        let len = limits.check_pixels(width, height)? * pixel;
+        (self.width, self.height, self.pixel) = (width, height, pixel);
         Ok((&mut sized(&mut self.picture, len + SLACK)[..len], &mut self.spare))
     }
 
-    /// The whole picture, packed RGB.
-    pub(super) fn rgb(&self) -> &[u8] {
+    /// The whole picture.
+    pub(super) fn pixels(&self) -> &[u8] {
         &self.picture[..self.len()]
     }
 
-    /// Makes the picture gray.
-    pub(super) fn make_gray(&mut self) {
+    /// Makes the picture, which is RGB or RGB with alpha, one of this mode.
+    pub(super) fn convert(&mut self, mode: Mode) {
         let len = self.len();
-        gray::in_place(&mut self.picture[..len]);
+        if mode == Mode::L {
+            gray::in_place(&mut self.picture[..len]);
+        }
+        if mode.has_alpha() && self.pixel == 3 {
+            let len = len / 3 * 4;
+            let to = &mut sized(&mut self.spare, len + SLACK)[..len];
+            for (to, [r, g, b]) in to.as_chunks_mut::<4>().0.iter_mut().zip(self.picture.as_chunks::<3>().0) {
+                *to = [*r, *g, *b, u8::MAX];
+            }
+            self.swap(self.width, self.height);
+            self.pixel = 4;
+        }
+        if mode == Mode::La {
+            let len = self.len();
+            gray::with_alpha_in_place(&mut self.picture[..len]);
+            self.pixel = 2;
+        }
     }
 
     /// A row of `part`, counted from its first, where the canvas holds `held`.
     pub(super) fn row(&self, held: Rect, part: Rect, row: u32) -> &[u8] {
-        row_of(&self.picture, held, part.top + row, part.left, part.width)
+        row_of(&self.picture, held, part.top + row, part.left, part.width, self.pixel)
     }
 
     /// Replaces the picture by one of as many pixels, made from it by `make(old, new)`.
@@ -103,11 +132,11 @@ impl Canvas {
         self.aside = picture;
     }
 
-    /// Resizes the whole picture by the triangle filter; one of this size already is left alone.
-    pub(super) fn shrink(&mut self, width: u32, height: u32) {
+    /// Resizes the whole picture, which is of this mode, by the triangle filter; one of this size already is left alone.
+    pub(super) fn shrink(&mut self, width: u32, height: u32, mode: Mode) {
         let (columns, rows) = Frame::whole(self.width, self.height).axes(width, height, Interpolation::Bilinear);
         let window = Rect::whole(width, height);
-        let task = Task { columns, rows, window, mirrored: false, matched: Match::Pillow };
+        let task = Task { columns, rows, window, mirrored: false, matched: Match::Pillow, mode };
         if (width, height) != (self.width, self.height) {
             self.resize(None, Rect::whole(self.width, self.height), &task);
         }
@@ -123,7 +152,10 @@ impl Canvas {
         out: &mut [u8],
         look: impl Fn() -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let PlanInput { rgb: mut kept, rect: mut held } = from;
+        let PlanInput { pixels: mut kept, rect: mut held } = from;
+        let mode = list.output().mode;
+        let pixel = mode.pixel_len();
+        self.pixel = pixel;
         let (width, height) = (plan.width as usize, plan.height as usize);
         let mut place = OutputPlace { values: list.values(), output: list.output(), width, height, out };
         let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
@@ -140,11 +172,10 @@ impl Canvas {
                     // A mirroring that follows comes with the resize.
                     let mirrors = plan.steps.get(number) == Some(&Step::Mirror);
                     let mirrored = mirrors || (is_last && plan.mirrored);
-                    let task = Task { columns, rows, window, mirrored, matched: list.matched() };
+                    let task = Task { columns, rows, window, mirrored, matched: list.matched(), mode };
                     if is_last {
-                        let rgb = kept.unwrap_or(&self.picture);
-                        let source = Source { rgb, held };
-                        self.resizer.resize(source, &task, |row, rgb| place.put(line_of(plan, row), rgb, false));
+                        let source = Source { pixels: kept.unwrap_or(&self.picture), held };
+                        self.resizer.resize(source, &task, |row, pixels| place.put(line_of(plan, row), pixels, false));
                         return Ok(());
                     }
                     self.resize(kept, held, &task);
@@ -155,28 +186,25 @@ impl Canvas {
                     }
                 }
                 Step::Canvas { left, top, border, .. } => {
-                    let to = &mut sized(&mut self.spare, window.area() * 3 + SLACK)[..window.area() * 3];
-                    let picture = kept.unwrap_or(&self.picture);
-                    if let Border::Fill(fill) = border {
-                        match fill {
-                            [red, green, blue] if red == green && green == blue => to.fill(red),
-                            _ => to.as_chunks_mut::<3>().0.fill(fill),
-                        }
-                        lay(picture, held, frame.pixels(), to, window, (left, top));
+                    let to = &mut sized(&mut self.spare, window.area() * pixel + SLACK)[..window.area() * pixel];
+                    let picture = Piece { pixels: kept.unwrap_or(&self.picture), held, part: frame.pixels(), pixel };
+                    if let Border::Fill(paint) = border {
+                        paint.fill(mode, to);
+                        lay(picture, to, window, (left, top));
                     } else {
-                        surround(picture, held, frame.pixels(), to, window, (left, top), border);
+                        surround(picture, to, window, (left, top), border);
                     }
                     self.swap(window.width, window.height);
                 }
                 Step::Mirror => {
                     self.keep(kept, held, need);
-                    for row in self.picture[..need.area() * 3].chunks_exact_mut(need.width as usize * 3) {
-                        row.as_chunks_mut::<3>().0.reverse();
+                    for row in self.picture[..need.area() * pixel].chunks_exact_mut(need.width as usize * pixel) {
+                        reverse(row, pixel);
                     }
                 }
                 Step::Flip => {
                     self.keep(kept, held, need);
-                    upside_down(&mut self.picture[..need.area() * 3], need.width as usize * 3);
+                    upside_down(&mut self.picture[..need.area() * pixel], need.width as usize * pixel);
                 }
                 Step::Turn { rotate, width, height } => {
                     self.keep(kept, held, need);
@@ -198,10 +226,11 @@ impl Canvas {
             }
             (kept, held) = (None, window);
         }
-        let rgb = kept.unwrap_or(&self.picture);
+        let pixels = kept.unwrap_or(&self.picture);
         let result = stages.last().expect("the result is a stage").need;
         for (number, row) in result.rows().enumerate() {
-            place.put(line_of(plan, number), row_of(rgb, held, row, result.left, result.width), plan.mirrored);
+            let row = row_of(pixels, held, row, result.left, result.width, pixel);
+            place.put(line_of(plan, number), row, plan.mirrored);
         }
         Ok(())
     }
@@ -209,8 +238,10 @@ impl Canvas {
     /// Makes this part the whole picture. The picture, or the kept one in its place, holds `held`.
     fn keep(&mut self, kept: Option<&[u8]>, held: Rect, part: Rect) {
         if kept.is_some() || held != part {
-            let to = &mut sized(&mut self.spare, part.area() * 3 + SLACK)[..part.area() * 3];
-            lay(kept.unwrap_or(&self.picture), held, part, to, Rect::whole(part.width, part.height), (0, 0));
+            let len = part.area() * self.pixel;
+            let to = &mut sized(&mut self.spare, len + SLACK)[..len];
+            let from = Piece { pixels: kept.unwrap_or(&self.picture), held, part, pixel: self.pixel };
+            lay(from, to, Rect::whole(part.width, part.height), (0, 0));
             self.swap(part.width, part.height);
         }
         (self.width, self.height) = (part.width, part.height);
@@ -238,9 +269,11 @@ impl Canvas {
     /// Resizes the picture, or the kept one in its place, which holds `held`, into another one.
     fn resize(&mut self, kept: Option<&[u8]>, held: Rect, task: &Task) {
         let window = task.window;
-        let source = Source { rgb: kept.unwrap_or(&self.picture), held };
-        let to = sized(&mut self.spare, window.width as usize * window.height as usize * 3 + SLACK);
-        self.resizer.resize(source, task, |row, rgb| to[row * rgb.len()..][..rgb.len()].copy_from_slice(rgb));
+        let source = Source { pixels: kept.unwrap_or(&self.picture), held };
+        let to = sized(&mut self.spare, window.area() * task.mode.pixel_len() + SLACK);
+        self.resizer.resize(source, task, |row, pixels| {
+            to[row * pixels.len()..][..pixels.len()].copy_from_slice(pixels);
+        });
         self.swap(window.width, window.height);
     }
 
@@ -257,7 +290,7 @@ impl Canvas {
 
     /// Bytes of the picture.
     fn len(&self) -> usize {
-        self.width as usize * self.height as usize * 3
+        self.width as usize * self.height as usize * self.pixel
     }
 
     fn swap(&mut self, width: u32, height: u32) {
@@ -266,36 +299,48 @@ impl Canvas {
     }
 }
 
-/// Lays the picture's `part` on a canvas at `left` and `top`, as far as `window` shows it.
-fn lay(picture: &[u8], held: Rect, part: Rect, to: &mut [u8], window: Rect, (left, top): (u32, u32)) {
+/// A part of a picture, and the pixels that have it.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    /// Pixels of `pixel` bytes, which are those of `held`.
+    pixels: &'a [u8],
+    held: Rect,
+    part: Rect,
+    pixel: usize,
+}
+
+/// Lays a part on a canvas at `left` and `top`, as far as `window` shows it.
+fn lay(from: Piece<'_>, to: &mut [u8], window: Rect, (left, top): (u32, u32)) {
+    let Piece { pixels, held, part, pixel } = from;
     let columns = window.left.max(left)..(window.left + window.width).min(left + part.width);
     let rows = window.top.max(top)..(window.top + window.height).min(top + part.height);
     for row in rows.filter(|_| !columns.is_empty()) {
         let width = columns.end - columns.start;
-        let from = row_of(picture, held, part.top + row - top, part.left + columns.start - left, width);
+        let from = row_of(pixels, held, part.top + row - top, part.left + columns.start - left, width, pixel);
         let at = (row - window.top) as usize * window.width as usize + (columns.start - window.left) as usize;
-        to[at * 3..][..from.len()].copy_from_slice(from);
+        to[at * pixel..][..from.len()].copy_from_slice(from);
     }
 }
 
-/// Puts the picture's `part` on a canvas at `left` and `top`, as far as it is in `window`, and fills the rest as `border`
-/// says.
-fn surround(
-    picture: &[u8],
-    held: Rect,
-    part: Rect,
-    to: &mut [u8],
-    window: Rect,
-    (left, top): (u32, u32),
-    border: Border,
-) {
+/// Puts a part on a canvas at `left` and `top`, as far as it is in `window`, and fills the rest as `border` says.
+fn surround(from: Piece<'_>, to: &mut [u8], window: Rect, (left, top): (u32, u32), border: Border) {
+    let Piece { pixels, held, part, pixel } = from;
     let line = |at: u32, first: u32, len: u32| border.line(i64::from(at) - i64::from(first), len).unwrap_or(0);
-    for (row, to) in window.rows().zip(to.chunks_exact_mut(window.width as usize * 3)) {
+    for (row, to) in window.rows().zip(to.chunks_exact_mut(window.width as usize * pixel)) {
         let row = part.top + line(row, top, part.height);
-        let from = row_of(picture, held, row, part.left, part.width).as_chunks::<3>().0;
-        for (column, to) in window.columns().zip(to.as_chunks_mut::<3>().0) {
-            *to = from[line(column, left, part.width) as usize];
+        let from = row_of(pixels, held, row, part.left, part.width, pixel);
+        for (column, to) in window.columns().zip(to.chunks_exact_mut(pixel)) {
+            to.copy_from_slice(&from[line(column, left, part.width) as usize * pixel..][..pixel]);
         }
+    }
+}
+
+/// Mirrors a row of pixels of so many bytes.
+fn reverse(row: &mut [u8], pixel: usize) {
+    match pixel {
+        2 => row.as_chunks_mut::<2>().0.reverse(),
+        4 => row.as_chunks_mut::<4>().0.reverse(),
+        _ => row.as_chunks_mut::<3>().0.reverse(),
     }
 }
 
@@ -312,10 +357,10 @@ fn upside_down(picture: &mut [u8], row: usize) {
     }
 }
 
-/// `width` pixels of a row, where the buffer holds `held`.
-fn row_of(picture: &[u8], held: Rect, row: u32, left: u32, width: u32) -> &[u8] {
+/// `width` pixels of a row, of `pixel` bytes each, where the buffer holds `held`.
+fn row_of(picture: &[u8], held: Rect, row: u32, left: u32, width: u32, pixel: usize) -> &[u8] {
     let at = (row - held.top) as usize * held.width as usize + (left - held.left) as usize;
-    &picture[at * 3..][..width as usize * 3]
+    &picture[at * pixel..][..width as usize * pixel]
 }
 
 #[cfg(test)]

@@ -10,10 +10,10 @@ use jxl::api::{
 };
 use jxl::error::Error;
 
-use crate::background::Background;
 use crate::buffer::cleared;
 use crate::cpu::other::colours::Colours;
 use crate::cpu::other::contained;
+use crate::cpu::pixel_kind::PixelKind;
 use crate::fault::Fault;
 use crate::orientation::Orientation;
 pub(super) use work::Clock;
@@ -105,33 +105,38 @@ impl<'a> OpenJxl<'a> {
         &self.colours
     }
 
-    /// Bytes of each pixel beside the picture as RGB: the decoder's, and values that are not yet RGB of 8 bits.
+    /// Bytes of each pixel beside the picture's pixels: the decoder's, and values that are not yet RGB of 8 bits.
     pub(crate) fn own_form(&self) -> u8 {
         let made = if self.form.is_rgb() { 0 } else { self.form.color().bytes_per_pixel() };
         u8::try_from((3 + self.extra) * OF_SAMPLE).unwrap_or(u8::MAX).saturating_add(made)
     }
 
-    /// Decodes the picture. What is transparent is laid on the background.
+    /// Whether the decoder's values are RGB of 8 bits.
+    pub(super) fn is_rgb(&self) -> bool {
+        self.form.is_rgb()
+    }
+
+    /// Decodes the picture into `out`, which has width x height pixels of this kind. [RGB](Self::is_rgb) stays as it is.
     pub(super) fn read(
         &self,
-        background: Background,
+        kind: PixelKind,
         clock: Clock<'_>,
         spare: &mut Vec<u8>,
-        rgb: &mut [u8],
+        out: &mut [u8],
     ) -> Result<(), Fault> {
         if self.form.is_rgb() {
             // Values that the file leaves out are not those of another picture.
-            rgb.fill(0);
-            return self.decode(clock, rgb);
+            out.fill(0);
+            return self.decode(clock, out);
         }
         let color = self.form.color();
-        let len = rgb.len() / 3 * usize::from(color.bytes_per_pixel());
+        let len = out.len() / kind.pixel_len() * usize::from(color.bytes_per_pixel());
         // Values of two bytes must be at an even address.
         let room = cleared(spare, len + 1);
         let odd = room.as_ptr().addr() % 2;
         let raw = &mut room[odd..odd + len];
         self.decode(clock, raw)?;
-        Colours::AsDecoded.to_rgb(color, raw, background, rgb)
+        Colours::AsDecoded.to_pixels(color, raw, kind, out)
     }
 
     fn decode(&self, clock: Clock<'_>, out: &mut [u8]) -> Result<(), Fault> {

@@ -10,6 +10,7 @@ use super::jpeg::head::JpegHead;
 use super::jpeg::{JpegDecoders, JpegTask};
 use super::jxl::{Clock, OpenJxl};
 use super::other::OpenOther;
+use super::pixel_kind::PixelKind;
 use super::turn;
 use super::webp::OpenWebp;
 use crate::decoded::{Decoded, DecodedBy};
@@ -18,7 +19,7 @@ use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
 use crate::origin::Origin;
-use crate::output::{Mode, Output};
+use crate::output::Output;
 use crate::plan::stage::{self, Grid, Stage};
 use crate::plan::{Plan, Rect};
 use crate::scale::Scale;
@@ -115,7 +116,7 @@ impl Stored {
 }
 
 /// Decodes a picture into the canvas and turns it. `wanted` gets the picture's facts, and whether it can be scaled while
-/// decoding. It returns which part is wanted. The canvas then has at least that part, gray if the output's mode is.
+/// decoding. It returns which part is wanted. The canvas then has at least that part, in the output's mode.
 pub(super) fn load(
     jpeg: &mut JpegDecoders,
     canvas: &mut Canvas,
@@ -125,7 +126,7 @@ pub(super) fn load(
     limits: &Limits,
     wanted: impl FnOnce(&Stored, bool) -> Result<Wanted, Fault>,
 ) -> Result<Loaded, Fault> {
-    let (PictureFile { bytes, points }, background) = (file, output.background);
+    let (PictureFile { bytes, points }, kind) = (file, PixelKind::of(output));
     let begun = Instant::now();
     limits.check_bytes(bytes.len())?;
     let format = Format::of(bytes)?;
@@ -152,7 +153,7 @@ pub(super) fn load(
             let stored = Stored::of_file(size, open.orientation(), input);
             let Wanted { scale, part } = wanted(&stored, false)?;
             let part = stored.orientation.stored_part(part, width, height);
-            (stored, scale, open.read(part, background, limits, canvas)?, DecodedBy::Libwebp)
+            (stored, scale, open.read(part, kind, limits, canvas)?, DecodedBy::Libwebp)
         }
         Format::Avif => {
             let open = OpenAvif::open(bytes)?;
@@ -162,7 +163,7 @@ pub(super) fn load(
             let stored = Stored::of_file(size, open.orientation(), input);
             let Wanted { scale, part } = wanted(&stored, false)?;
             let region = stored.orientation.stored_part(part, width, height);
-            open.read(region, background, limits, begun, canvas)?;
+            open.read(region, kind, limits, begun, canvas)?;
             (stored, scale, region, DecodedBy::Dav1d)
         }
         Format::Jxl => {
@@ -171,10 +172,11 @@ pub(super) fn load(
             limits.check_picture(width, height)?;
             limits.check_memory(size, open.own_form())?;
             let stored = Stored::of_file(size, open.orientation(), input);
-            let (rgb, spare) = canvas.begin(width, height, limits)?;
+            let len = if open.is_rgb() { 3 } else { kind.pixel_len() };
+            let (pixels, spare) = canvas.begin_of(len, size, limits)?;
             // The plan depends on the size of the whole picture, which is decoded.
             let Wanted { scale, .. } = wanted(&stored, false)?;
-            open.read(background, Clock { limits, begun }, spare, rgb)?;
+            open.read(kind, Clock { limits, begun }, spare, pixels)?;
             (stored, scale, Rect::whole(width, height), DecodedBy::Jxl)
         }
         _ => {
@@ -183,19 +185,17 @@ pub(super) fn load(
             limits.check_picture(width, height)?;
             limits.check_memory(size, open.own_form())?;
             let stored = Stored::of_file(size, open.orientation(), input);
-            let (rgb, spare) = canvas.begin(width, height, limits)?;
+            let (pixels, spare) = canvas.begin_of(kind.pixel_len(), size, limits)?;
             // These decoders give whole pictures only, but the plan still depends on the size.
             let Wanted { scale, .. } = wanted(&stored, false)?;
-            open.read(background, spare, rgb)?;
+            open.read(kind, spare, pixels)?;
             (stored, scale, Rect::whole(width, height), DecodedBy::Image)
         }
     };
-    if output.mode == Mode::L {
-        canvas.make_gray();
-    }
+    canvas.convert(output.mode);
     let orientation = stored.orientation;
     if orientation != Orientation::AsStored {
-        turn_canvas(canvas, orientation, region);
+        turn_canvas(canvas, orientation, region, output.mode.pixel_len());
     }
     let held = orientation.seen_part(region, scale.side(stored.size.0), scale.side(stored.size.1));
     let (width, height) = stored.seen();
@@ -204,7 +204,8 @@ pub(super) fn load(
 }
 
 /// Turns the canvas, which holds this part of the stored picture, to be seen.
-fn turn_canvas(canvas: &mut Canvas, orientation: Orientation, stored: Rect) {
+fn turn_canvas(canvas: &mut Canvas, orientation: Orientation, stored: Rect, pixel: usize) {
     let (width, height) = orientation.seen(stored.width, stored.height);
-    canvas.remake(width, height, |from, to| turn::turn(orientation, stored.width, stored.height, from, to));
+    let size = (stored.width, stored.height);
+    canvas.remake(width, height, |from, to| turn::turn(orientation, size, pixel, from, to));
 }

@@ -10,6 +10,7 @@ use crate::fault::Limits;
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::origin::Origin;
+use crate::output::Mode;
 use crate::plan::stage::{self, Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
 use crate::recipe::Recipe;
@@ -20,11 +21,12 @@ use crate::view::ViewOrder;
 const ROWS: u64 = 8;
 
 /// Buffers that each keep a little memory from picture to picture.
-const BUFFERS: u64 = 11;
+const BUFFERS: u64 = 13;
 
 /// Bytes of buffers, as they grow from step to step.
 #[derive(Default)]
 struct Buffers {
+    mode: Mode,
     picture: u64,
     spare: u64,
     resizing: u64,
@@ -67,10 +69,11 @@ impl<'a> PictureMemory<'a> {
         }
         let (frame, window) = (Frame::whole(width, height), Rect::whole(to_width, to_height));
         let from = Rect::whole(width, height);
-        let shrink = resizing(frame, from, kept, window, (Interpolation::Bilinear, Match::Pillow));
-        let upright = decode.saturating_add(shrink).saturating_add(rgb(window));
+        let mode = form.mode;
+        let shrink = resizing(frame, from, kept, window, (Interpolation::Bilinear, Match::Pillow, mode));
+        let upright = decode.saturating_add(shrink).saturating_add(bytes(window, mode));
         // Of the first step, what a decoder keeps from picture to picture may be left.
-        rgb(window).saturating_add(upright.max(transform.saturating_add(upright.min(BUFFERS * KEEP as u64))))
+        bytes(window, mode).saturating_add(upright.max(transform.saturating_add(upright.min(BUFFERS * KEEP as u64))))
     }
 
     /// Bytes that a recipe takes beside the decoded picture. 0 if the limits refuse it, since nothing is done then.
@@ -85,7 +88,7 @@ impl<'a> PictureMemory<'a> {
             return 0;
         }
         stage::stages_into(plan, &stored.grid(Scale::Full), stages);
-        plan_bytes(plan, stages, recipe.matched(), is_kept)
+        plan_bytes(plan, stages, (recipe.matched(), recipe.output().mode), is_kept)
     }
 
     /// Bytes that [`transform_views`](crate::CpuDecoder::transform_views) takes at most beside the kept picture of this origin.
@@ -106,14 +109,16 @@ impl<'a> PictureMemory<'a> {
     /// Bytes that [`decode`](crate::CpuDecoder::decode) takes at most. A few rows that every decoder has are not counted.
     pub fn decode_bytes(&mut self, probe: &Probe, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
         let origin = probe.origin(recipe.input().adjust_orientation);
-        probe.decode_bytes().saturating_add(self.recipe_bytes(&origin, recipe, draw, limits, false))
+        probe
+            .decode_bytes_in(recipe.output().mode)
+            .saturating_add(self.recipe_bytes(&origin, recipe, draw, limits, false))
     }
 
     /// Bytes that [`upright`](crate::CpuDecoder::upright) and then [`transform`](crate::CpuDecoder::transform) take at most. A
     /// picture that keeps its size is not counted itself, since it is only made if there is room for it elsewhere.
     pub fn keep_bytes(&mut self, probe: &Probe, form: Form, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
         let origin = probe.origin(form.adjust_orientation);
-        self.upright_bytes((&origin, probe.decode_bytes()), form, recipe, draw, limits)
+        self.upright_bytes((&origin, probe.decode_bytes_in(form.mode)), form, recipe, draw, limits)
     }
 
     /// Bytes that [`decode_views`](crate::CpuDecoder::decode_views) takes at most. The decoded picture stays while the views
@@ -123,7 +128,8 @@ impl<'a> PictureMemory<'a> {
             return self.decode_bytes(probe, order.recipe, order.draw, limits);
         }
         let origin = probe.origin(order.recipe.input().adjust_orientation);
-        probe.decode_bytes().saturating_add(self.transform_views_bytes(&origin, order, limits))
+        let decode = probe.decode_bytes_in(order.recipe.output().mode);
+        decode.saturating_add(self.transform_views_bytes(&origin, order, limits))
     }
 
     /// As [`keep_bytes`](Self::keep_bytes), for all views of a record.
@@ -136,16 +142,16 @@ impl<'a> PictureMemory<'a> {
 }
 
 /// Bytes that a plan takes beside its first picture. If that is not kept, but the decoder's own, its memory is used again.
-fn plan_bytes(plan: &Plan, stages: &[Stage], matched: Match, is_kept: bool) -> u64 {
-    let own = if is_kept { 0 } else { rgb(stages[0].need) };
-    let mut buffers = Buffers { picture: own, ..Buffers::default() };
+fn plan_bytes(plan: &Plan, stages: &[Stage], (matched, mode): (Match, Mode), is_kept: bool) -> u64 {
+    let own = if is_kept { 0 } else { bytes(stages[0].need, mode) };
+    let mut buffers = Buffers { mode, picture: own, ..Buffers::default() };
     let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
     for (number, step) in plan.steps.iter().enumerate() {
         let (Stage { frame, need }, window) = (stages[number], stages[number + 1].need);
         match *step {
             Step::Cut(_) => {}
             Step::Resize { width, height, interpolation } => {
-                let taken = resizing(frame, need, (width, height), window, (interpolation, matched));
+                let taken = resizing(frame, need, (width, height), window, (interpolation, matched, mode));
                 buffers.resizing = buffers.resizing.max(taken);
                 if last != Some(number) {
                     buffers.write(window);
@@ -165,7 +171,7 @@ fn plan_bytes(plan: &Plan, stages: &[Stage], matched: Match, is_kept: bool) -> u
             }
         }
     }
-    let Buffers { picture, spare, resizing, floats } = buffers;
+    let Buffers { picture, spare, resizing, floats, .. } = buffers;
     // The two buffers change places, and one of them has been counted with the picture.
     (picture.saturating_add(spare) - own).saturating_add(resizing).saturating_add(floats)
 }
@@ -173,14 +179,14 @@ fn plan_bytes(plan: &Plan, stages: &[Stage], matched: Match, is_kept: bool) -> u
 impl Buffers {
     /// A step that makes this of the picture.
     fn write(&mut self, window: Rect) {
-        self.spare = self.spare.max(rgb(window));
+        self.spare = self.spare.max(bytes(window, self.mode));
         std::mem::swap(&mut self.picture, &mut self.spare);
     }
 
     /// A step that cuts this out of the picture, and makes another one of its size.
     fn work_on(&mut self, part: Rect) {
-        self.picture = self.picture.max(rgb(part));
-        self.spare = self.spare.max(rgb(part));
+        self.picture = self.picture.max(bytes(part, self.mode));
+        self.spare = self.spare.max(bytes(part, self.mode));
     }
 }
 
@@ -190,12 +196,12 @@ fn resizing(
     need: Rect,
     (width, height): (u32, u32),
     window: Rect,
-    (interpolation, matched): (Interpolation, Match),
+    (interpolation, matched, mode): (Interpolation, Match, Mode),
 ) -> u64 {
     let ((_, columns), (_, rows)) = frame.axes(width, height, interpolation);
     let [wide, high] = [window.width, window.height].map(u64::from);
     let [along, down] = [&columns, &rows].map(|axis| u64::from(axis.longest()));
-    let line = |pixels: u64| pixels.saturating_mul(3) + 64;
+    let line = |pixels: u64| pixels.saturating_mul(mode.pixel_len() as u64) + 64;
     match (interpolation, matched) {
         (Interpolation::Nearest, _) => wide * 4 + line(wide),
         (_, Match::Pillow) => {
@@ -207,7 +213,9 @@ fn resizing(
             } else {
                 line(wide).saturating_mul(need.height.into())
             };
-            weights.saturating_add(between).saturating_add(line(wide) * ROWS)
+            // The source with its colours multiplied, and a row with them divided again.
+            let multiplied = if mode.has_alpha() { bytes(need, mode) + line(wide) } else { 0 };
+            weights.saturating_add(between).saturating_add(line(wide) * ROWS).saturating_add(multiplied)
         }
         (_, Match::Torch) => {
             // A list of weights that grows has up to twice its length.
@@ -219,7 +227,7 @@ fn resizing(
     }
 }
 
-/// Bytes of a part of a picture as RGB.
-fn rgb(part: Rect) -> u64 {
-    part.area() as u64 * 3
+/// Bytes of a part of a picture of this mode.
+fn bytes(part: Rect, mode: Mode) -> u64 {
+    part.area() as u64 * mode.pixel_len() as u64
 }

@@ -1,6 +1,6 @@
-//! Every format but JPEG, WebP, JPEG XL and AVIF, by the `image` crate, as RGB of 8 bits.
+//! Every format but JPEG, WebP, JPEG XL and AVIF, by the `image` crate, as pixels of 8 bits.
 //!
-//! 16-bit values keep their upper byte, as Pillow does; alpha is blended over the recipe's background.
+//! 16-bit values keep their upper byte, as Pillow does; alpha is blended over the recipe's background, or kept.
 
 mod bmp;
 pub(super) mod colours;
@@ -17,8 +17,8 @@ use image::codecs::png::PngDecoder;
 use image::codecs::pnm::{PnmDecoder, PnmSubtype};
 use image::{ColorType, ImageDecoder, ImageReader};
 
-use crate::background::Background;
 use crate::buffer::cleared;
+use crate::cpu::pixel_kind::PixelKind;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
@@ -55,7 +55,7 @@ impl Opening {
         let size = decoder.dimensions();
         let limited = decoder.set_limits(own_limits(size, format)).map_err(|error| Fault::from_image(&error));
         // Of no pixels: colours that are not taken are refused before their pixels are decoded.
-        let taken = limited.and_then(|()| colours.to_rgb(decoder.color_type(), &[], Background::default(), &mut []));
+        let taken = limited.and_then(|()| colours.to_pixels(decoder.color_type(), &[], PixelKind::Rgba, &mut []));
         taken.map_err(|fault| named(fault, page.as_ref()))?;
         Ok(OpenOther { decoder: Box::new(decoder), format, size, orientation, colours, copies, page })
     }
@@ -112,7 +112,7 @@ impl<'a> OpenOther<'a> {
         self.size
     }
 
-    /// Bytes of each pixel beside the picture as RGB: the decoder's own form of it.
+    /// Bytes of each pixel beside the picture's pixels: the decoder's own form of it.
     pub(crate) fn own_form(&self) -> u8 {
         let color = self.decoder.color_type().bytes_per_pixel();
         match self.format {
@@ -144,14 +144,14 @@ impl<'a> OpenOther<'a> {
         self.copies
     }
 
-    /// Decodes the picture into `rgb`, which has width x height x 3 bytes; `raw` is for the decoder's own form.
-    pub(super) fn read(self, background: Background, raw: &mut Vec<u8>, rgb: &mut [u8]) -> Result<(), Fault> {
+    /// Decodes the picture into `out`, which has width x height pixels of this kind; `raw` is for the decoder's own form.
+    pub(super) fn read(self, kind: PixelKind, raw: &mut Vec<u8>, out: &mut [u8]) -> Result<(), Fault> {
         let color = self.decoder.color_type();
-        let len = rgb.len() / 3 * usize::from(color.bytes_per_pixel());
+        let len = out.len() / kind.pixel_len() * usize::from(color.bytes_per_pixel());
         let raw = cleared(raw, len);
         let Self { decoder, colours, page, .. } = self;
         let decoded = contained(|| decoder.read_image(raw).map_err(|error| Fault::from_image(&error)));
-        decoded.and_then(|()| colours.to_rgb(color, raw, background, rgb)).map_err(|fault| named(fault, page.as_ref()))
+        decoded.and_then(|()| colours.to_pixels(color, raw, kind, out)).map_err(|fault| named(fault, page.as_ref()))
     }
 }
 

@@ -10,6 +10,7 @@ use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
 use crate::origin::Origin;
+use crate::output::Mode;
 use crate::transform_list::Input;
 
 /// What a file says of itself.
@@ -120,13 +121,22 @@ impl Probe {
     /// them, one after the other, the decoder's own form of them and the turned ones; and the coefficients of a JPEG of
     /// several scans, of two bytes, with 8 bytes for each block of 64.
     pub fn decode_bytes(&self) -> u64 {
+        self.decode_bytes_in(Mode::Rgb)
+    }
+
+    /// The same, as pixels of this mode. Where there is no alpha, it is added in a second copy of them.
+    pub(crate) fn decode_bytes_in(&self, mode: Mode) -> u64 {
+        let (made, added) = if mode.has_alpha() { (4, 4) } else { (3, 0) };
         let pixels = u64::from(self.width) * u64::from(self.height);
         let own_form = u64::from(self.own_form);
-        let turned = if self.orientation == Orientation::AsStored { 0 } else { 3 };
+        let turned = if self.orientation == Orientation::AsStored { 0 } else { mode.pixel_len() as u64 };
         let unit = |side: u32| u64::from(side).next_multiple_of(LARGEST_UNIT);
         let components = if self.several_scans { u64::from(self.components) } else { 0 };
         let blocks = (unit(self.width) / 8).saturating_mul(unit(self.height) / 8).saturating_mul(components);
         let coefficients = blocks.saturating_mul(64 * 2 + 8);
-        pixels.saturating_mul(3 + turned.max(own_form)).saturating_add(coefficients).saturating_add(self.beside)
+        pixels
+            .saturating_mul(made + turned.max(own_form).max(added))
+            .saturating_add(coefficients)
+            .saturating_add(self.beside)
     }
 }

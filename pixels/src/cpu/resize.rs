@@ -1,4 +1,4 @@
-//! Resizing packed RGB to the byte as Pillow does it: a pass along the rows and one down the columns, 8 bits in between,
+//! Resizing packed pixels to the byte as Pillow does it: a pass along the rows and one down the columns, 8 bits in between,
 //! weights of 22 bits. Or as torch does it, in floats.
 //!
 //! Only a window of the output is computed, from the source pixels that it depends on. Rows are returned one after the
@@ -9,13 +9,15 @@
 mod avx2;
 mod floats;
 mod lines;
+mod multiplied;
 mod plain;
 mod taps;
 
 use crate::axis::Axis;
-use crate::buffer::sized;
+use crate::buffer::{SLACK, sized};
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
+use crate::output::Mode;
 use crate::plan::Rect;
 use floats::Floats;
 use lines::{BLOCK, GROUP, Lines};
@@ -24,8 +26,8 @@ use taps::Taps;
 /// A source of pixels.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
-    /// Packed RGB, rows without padding, and [`SLACK`](crate::buffer::SLACK) bytes.
-    pub(super) rgb: &'a [u8],
+    /// Pixels, rows without padding, and [`SLACK`](crate::buffer::SLACK) bytes.
+    pub(super) pixels: &'a [u8],
     /// Where these pixels are in the picture.
     pub(super) held: Rect,
 }
@@ -41,6 +43,8 @@ pub(super) struct Task {
     pub(super) mirrored: bool,
     /// How it is calculated.
     pub(super) matched: Match,
+    /// What a pixel has.
+    pub(super) mode: Mode,
 }
 
 /// Resizes; made once per thread.
@@ -52,6 +56,10 @@ pub(super) struct Resizer {
     between: Vec<u8>,
     /// What the second pass gives.
     last: Vec<u8>,
+    /// The source with its colours multiplied by alpha.
+    multiplied: Vec<u8>,
+    /// A row of the result, with its colours divided again.
+    divided: Vec<u8>,
     kernel: Kernel,
     floats: Floats,
 }
@@ -71,6 +79,8 @@ impl Default for Resizer {
             rows: Taps::default(),
             between: Vec::new(),
             last: Vec::new(),
+            multiplied: Vec::new(),
+            divided: Vec::new(),
             kernel: Kernel::best(),
             floats: Floats::default(),
         }
@@ -94,10 +104,12 @@ impl Kernel {
 
     /// The pass along the rows: each gives one of `to`, of `to_stride` bytes.
     fn along(self, from: Lines<'_>, taps: &Taps, to: &mut [u8], to_stride: usize) {
-        match self {
-            Self::Plain => plain::along(from, taps, to, to_stride),
+        match (self, from.pixel) {
+            (_, 2) => plain::along::<2>(from, taps, to, to_stride),
+            (_, 4) => plain::along::<4>(from, taps, to, to_stride),
+            (Self::Plain, _) => plain::along::<3>(from, taps, to, to_stride),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => avx2::along(from, taps, to, to_stride),
+            (Self::Avx2, _) => avx2::along(from, taps, to, to_stride),
         }
     }
 
@@ -118,8 +130,8 @@ impl Task {
 }
 
 impl Resizer {
-    /// Gives the window's rows from the top down, packed RGB.
-    pub(super) fn resize(&mut self, source: Source<'_>, task: &Task, put: impl FnMut(usize, &[u8])) {
+    /// Gives the window's rows from the top down.
+    pub(super) fn resize(&mut self, source: Source<'_>, task: &Task, mut put: impl FnMut(usize, &[u8])) {
         let ((left, columns), (top, rows)) = (&task.columns, &task.rows);
         if columns.interpolation == Interpolation::Nearest {
             return self.pick(source, task, put);
@@ -129,8 +141,9 @@ impl Resizer {
         let held = source.held;
         let first = (top + high.start - held.top) as usize * held.width as usize;
         let first = first + (left + wide.start - held.left) as usize;
-        let bytes = &source.rgb[first * 3..];
-        let from = Lines { bytes, stride: held.width as usize * 3, count: count as usize };
+        let pixel = task.mode.pixel_len();
+        let bytes = &source.pixels[first * pixel..];
+        let from = Lines { bytes, stride: held.width as usize * pixel, count: count as usize, pixel };
         if task.matched == Match::Torch {
             self.floats.columns.weigh(columns, &task.window.columns(), &wide, task.mirrored);
             self.floats.rows.weigh(rows, &task.window.rows(), &high, false);
@@ -138,18 +151,41 @@ impl Resizer {
         }
         self.columns.weigh(columns, &task.window.columns(), &wide, task.mirrored);
         self.rows.weigh(rows, &task.window.rows(), &high, false);
+        let width = (wide.end - wide.start) as usize;
+        if !task.mode.has_alpha() {
+            return self.passes(from, width, task, put);
+        }
+        let mut multiplied = std::mem::take(&mut self.multiplied);
+        let stride = width * pixel;
+        let rows = sized(&mut multiplied, from.count * stride + SLACK);
+        for (number, to) in rows.chunks_exact_mut(stride).take(from.count).enumerate() {
+            multiplied::multiply(task.mode, &from.bytes[number * from.stride..][..stride], to);
+        }
+        let from = Lines { bytes: rows, stride, ..from };
+        let mut divided = std::mem::take(&mut self.divided);
+        self.passes(from, width, task, |number, row| {
+            let divided = &mut sized(&mut divided, row.len())[..row.len()];
+            divided.copy_from_slice(row);
+            multiplied::divide(task.mode, divided);
+            put(number, divided);
+        });
+        (self.multiplied, self.divided) = (multiplied, divided);
+    }
+
+    /// Both passes, over the source's `columns`.
+    fn passes(&mut self, from: Lines<'_>, columns: usize, task: &Task, put: impl FnMut(usize, &[u8])) {
         if task.down_first() {
-            self.down_and_along(from, (wide.end - wide.start) as usize, task.window, put);
+            self.down_and_along(from, columns, task.window, put);
         } else {
             self.along_and_down(from, task.window, put);
         }
     }
 
     fn along_and_down(&mut self, from: Lines<'_>, window: Rect, mut put: impl FnMut(usize, &[u8])) {
-        let (len, padded, stride) = padded(window.width as usize);
+        let (len, padded, stride) = padded(window.width as usize, from.pixel);
         let between = sized(&mut self.between, from.count * stride);
         self.kernel.along(from, &self.columns, between, stride);
-        let between = Lines { bytes: between, stride, count: from.count };
+        let between = Lines { bytes: between, stride, ..from };
         let last = sized(&mut self.last, padded);
         for row in 0..window.height as usize {
             self.kernel.down(between, &self.rows, row, last);
@@ -158,8 +194,8 @@ impl Resizer {
     }
 
     fn down_and_along(&mut self, from: Lines<'_>, columns: usize, window: Rect, mut put: impl FnMut(usize, &[u8])) {
-        let (_, padded_between, stride) = padded(columns);
-        let (len, _, last_stride) = padded(window.width as usize);
+        let (_, padded_between, stride) = padded(columns, from.pixel);
+        let (len, _, last_stride) = padded(window.width as usize, from.pixel);
         let height = window.height as usize;
         for first in (0..height).step_by(GROUP) {
             let count = GROUP.min(height - first);
@@ -168,9 +204,9 @@ impl Resizer {
                 self.kernel.down(from, &self.rows, first + row, &mut to[..padded_between]);
             }
             let last = sized(&mut self.last, count * last_stride);
-            self.kernel.along(Lines { bytes: between, stride, count }, &self.columns, last, last_stride);
-            for (row, rgb) in last.chunks_exact(last_stride).enumerate() {
-                put(first + row, &rgb[..len]);
+            self.kernel.along(Lines { bytes: between, stride, count, ..from }, &self.columns, last, last_stride);
+            for (row, pixels) in last.chunks_exact(last_stride).enumerate() {
+                put(first + row, &pixels[..len]);
             }
         }
     }
@@ -186,13 +222,15 @@ impl Resizer {
         if task.mirrored {
             picked.reverse();
         }
-        let row = sized(&mut self.last, width as usize * 3);
-        let stride = source.held.width as usize;
-        let pixels = source.rgb.as_chunks::<3>().0;
+        let pixel = task.mode.pixel_len();
+        let row = sized(&mut self.last, width as usize * pixel);
+        let stride = source.held.width as usize * pixel;
         for (at, from) in rows.nearest().skip(top as usize).take(height as usize).enumerate() {
-            let from = &pixels[(first_row + from - source.held.top) as usize * stride..][..stride];
-            for (to, column) in row.as_chunks_mut::<3>().0.iter_mut().zip(&*picked) {
-                *to = from[*column as usize];
+            let from = &source.pixels[(first_row + from - source.held.top) as usize * stride..][..stride];
+            match pixel {
+                2 => pick_row::<2>(from, picked, row),
+                4 => pick_row::<4>(from, picked, row),
+                _ => pick_row::<3>(from, picked, row),
             }
             put(at, row);
         }
@@ -200,7 +238,7 @@ impl Resizer {
 
     /// Gives back memory beyond `keep` bytes that an unusually large picture has left.
     pub(super) fn trim(&mut self, keep: usize) {
-        for buffer in [&mut self.between, &mut self.last] {
+        for buffer in [&mut self.between, &mut self.last, &mut self.multiplied, &mut self.divided] {
             if buffer.capacity() > keep {
                 *buffer = Vec::new();
             }
@@ -212,17 +250,24 @@ impl Resizer {
     }
 }
 
+/// A row of these columns.
+fn pick_row<const N: usize>(from: &[u8], columns: &[u32], to: &mut [u8]) {
+    let from = from.as_chunks::<N>().0;
+    for (to, column) in to.as_chunks_mut::<N>().0.iter_mut().zip(columns) {
+        *to = from[*column as usize];
+    }
+}
+
 /// Bytes of a row of `pixels` pixels, its bytes in whole blocks, and its bytes with a further block for reads and writes
 /// beyond the end.
-fn padded(pixels: usize) -> (usize, usize, usize) {
-    let blocks = (pixels * 3).next_multiple_of(BLOCK);
-    (pixels * 3, blocks, blocks + BLOCK)
+fn padded(pixels: usize, len: usize) -> (usize, usize, usize) {
+    let blocks = (pixels * len).next_multiple_of(BLOCK);
+    (pixels * len, blocks, blocks + BLOCK)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::SLACK;
     use crate::draw::Draw;
 
     const FILTERS: [Interpolation; 4] =
@@ -270,9 +315,9 @@ mod tests {
             let columns = (0, axis(width, to_width, interpolation));
             let rows = (0, axis(height, to_height, interpolation));
             let window = Rect::whole(to_width, to_height);
-            let all = Task { columns, rows, window, mirrored: false, matched };
+            let all = Task { columns, rows, window, mirrored: false, matched, mode: Mode::Rgb };
             let held = Rect::whole(width, height);
-            let whole = resized(Kernel::Plain, Source { rgb: &cut(&photo, width, held), held }, &all);
+            let whole = resized(Kernel::Plain, Source { pixels: &cut(&photo, width, held), held }, &all);
             for number in 0..40 {
                 let draws = Draw { seed: 1, epoch: 0, record: number }.at(0);
                 let (left, top) = (draws.below(0, to_width), draws.below(1, to_height));
@@ -291,7 +336,7 @@ mod tests {
                     }
                     let task = Task { window, mirrored, ..all };
                     for kernel in Kernel::available() {
-                        let ours = resized(kernel, Source { rgb: &rgb, held }, &task);
+                        let ours = resized(kernel, Source { pixels: &rgb, held }, &task);
                         assert!(ours == expected, "{width} x {height}, {kernel:?}: {task:?}");
                     }
                 }

@@ -2,11 +2,19 @@
 
 use crate::orientation::Orientation;
 
-/// Writes the `width` x `height` picture `from`, turned, into `to`; both hold packed RGB of the same length.
-pub(super) fn turn(orientation: Orientation, width: u32, height: u32, from: &[u8], to: &mut [u8]) {
+/// Writes the picture `from` of this width and height, turned, into `to`; both hold pixels of `pixel` bytes, and as many.
+pub(super) fn turn(orientation: Orientation, size: (u32, u32), pixel: usize, from: &[u8], to: &mut [u8]) {
+    match pixel {
+        2 => turned::<2>(orientation, size, from, to),
+        4 => turned::<4>(orientation, size, from, to),
+        _ => turned::<3>(orientation, size, from, to),
+    }
+}
+
+fn turned<const N: usize>(orientation: Orientation, (width, height): (u32, u32), from: &[u8], to: &mut [u8]) {
     let (width, height) = (width as usize, height as usize);
-    let from = from.as_chunks::<3>().0;
-    let to = to.as_chunks_mut::<3>().0;
+    let from = from.as_chunks::<N>().0;
+    let to = to.as_chunks_mut::<N>().0;
     let last = width * height - 1;
     if !orientation.swaps_sides() {
         for (row, to) in to.chunks_exact_mut(width).enumerate() {

@@ -18,7 +18,7 @@ pub struct Form {
     pub adjust_orientation: bool,
     /// What is seen where the picture is transparent.
     pub background: Background,
-    /// What a pixel has. A gray picture has three equal values.
+    /// What a pixel has.
     pub mode: Mode,
     /// Which page of a TIFF is read.
     pub page: u32,

@@ -2,11 +2,11 @@
 
 use forebay_webp::{Head, Part, WebpFault};
 
-use crate::background::Background;
 use crate::buffer::sized;
 use crate::cpu::canvas::Canvas;
 use crate::cpu::other::colours::blend_all;
 use crate::cpu::other::metadata;
+use crate::cpu::pixel_kind::PixelKind;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
@@ -51,25 +51,30 @@ impl<'a> OpenWebp<'a> {
         self.head.tables()
     }
 
-    /// Decodes at least a part into the canvas, and returns which part the canvas has. What is transparent is laid on the
-    /// background.
+    /// Decodes at least a part into the canvas, and returns which part the canvas has. It has pixels of this kind, or RGB if the file
+    /// has no alpha.
     pub(super) fn read(
         &self,
         part: Rect,
-        background: Background,
+        kind: PixelKind,
         limits: &Limits,
         canvas: &mut Canvas,
     ) -> Result<Rect, Fault> {
         let Rect { left, top, width, height } = part;
         let decoded = self.head.part_for(Part { left, top, width, height });
         let region = Rect { left: decoded.left, top: decoded.top, width: decoded.width, height: decoded.height };
-        let (rgb, spare) = canvas.begin(region.width, region.height, limits)?;
-        if self.head.has_alpha {
-            let rgba = sized(spare, rgb.len() / 3 * 4);
-            self.head.decode(self.bytes, decoded, rgba).map_err(fault)?;
-            blend_all(rgba, background, rgb);
-        } else {
-            self.head.decode(self.bytes, decoded, rgb).map_err(fault)?;
+        match kind {
+            PixelKind::Rgb(background) if self.head.has_alpha => {
+                let (rgb, spare) = canvas.begin(region.width, region.height, limits)?;
+                let rgba = sized(spare, rgb.len() / 3 * 4);
+                self.head.decode(self.bytes, decoded, rgba).map_err(fault)?;
+                blend_all(rgba, background, rgb);
+            }
+            _ => {
+                let len = usize::from(self.head.channels());
+                let (pixels, _) = canvas.begin_of(len, (region.width, region.height), limits)?;
+                self.head.decode(self.bytes, decoded, pixels).map_err(fault)?;
+            }
         }
         Ok(region)
     }

@@ -99,11 +99,24 @@ pub(super) fn pillow([red, green, blue]: Rgb) -> i32 {
 /// Makes packed RGB gray, as Pillow's `convert("L")`. Pixels that are gray stay as they are.
 pub(crate) fn in_place(rgb: &mut [u8]) {
     for pixel in rgb.as_chunks_mut::<3>().0 {
-        let [red, green, blue] = pixel.map(u32::from);
-        #[expect(clippy::cast_possible_truncation, reason = "a mean of bytes")]
-        let gray = ((red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16) as u8;
-        *pixel = [gray; 3];
+        let [red, green, blue] = *pixel;
+        *pixel = [gray(red, green, blue); 3];
     }
+}
+
+/// Makes packed RGB with alpha gray with alpha, as Pillow's `convert("LA")`. The result has half as many bytes, from the first on.
+pub(crate) fn with_alpha_in_place(rgba: &mut [u8]) {
+    for number in 0..rgba.len() / 4 {
+        let [red, green, blue, alpha] = rgba.as_chunks::<4>().0[number];
+        rgba.as_chunks_mut::<2>().0[number] = [gray(red, green, blue), alpha];
+    }
+}
+
+fn gray(red: u8, green: u8, blue: u8) -> u8 {
+    let [red, green, blue] = [red, green, blue].map(u32::from);
+    #[expect(clippy::cast_possible_truncation, reason = "a mean of bytes")]
+    let gray = ((red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16) as u8;
+    gray
 }
 
 /// torchvision's gray of a tensor, rounded down.

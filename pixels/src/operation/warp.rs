@@ -12,20 +12,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
+use crate::paint::Paint;
 use crate::vector;
 use filters::{PillowWarp, Places, TorchWarp, WarpResult, WarpSource};
 pub(super) use moved::moved_from;
 use rgbx::{Plain, Rgbx};
 pub(super) use torch_places::TorchPlaces;
 
-/// What pixels from outside of the picture are: one number or red, green and blue, from 0 to 255.
+/// What pixels from outside of the picture are: one number, or one for each channel, from 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(untagged, expecting = "fill must be one number or [red, green, blue], from 0 to 255")]
+#[serde(
+    untagged,
+    expecting = "fill must be one number or [red, green, blue], from 0 to 255. With alpha in the mode it may be [gray, alpha] or [red, green, blue, alpha]"
+)]
 pub enum Fill {
     /// The same in all channels.
     Gray(f64),
     /// Red, green and blue.
     Rgb([f64; 3]),
+    /// Brightness and alpha. Only borders have that.
+    La([f64; 2]),
+    /// Red, green, blue and alpha. Only borders have that.
+    Rgba([f64; 4]),
 }
 
 /// Where the pixels of a result come from: the column that a pixel of the result shows is `column[0] * x + column[1] * y +
@@ -63,7 +71,29 @@ impl Fill {
     fn rgb(self) -> [f64; 3] {
         match self {
             Self::Gray(value) => [value; 3],
-            Self::Rgb(rgb) => rgb,
+            Self::Rgb(rgb) | Self::Rgba([rgb @ .., _]) => rgb,
+            Self::La([gray, _]) => [gray; 3],
+        }
+    }
+
+    /// All numbers that it has.
+    pub(crate) fn numbers(&self) -> &[f64] {
+        match self {
+            Self::Gray(value) => std::slice::from_ref(value),
+            Self::La(numbers) => numbers,
+            Self::Rgb(numbers) => numbers,
+            Self::Rgba(numbers) => numbers,
+        }
+    }
+
+    /// As a border has it, cut off below the point.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fill is from 0 to 255")]
+    pub(crate) fn paint(self) -> Paint {
+        match self {
+            Self::Gray(value) => Paint::One(value as u8),
+            Self::Rgb(_) => self.bytes().into(),
+            Self::La(numbers) => Paint::La(numbers.map(|value| value as u8)),
+            Self::Rgba(numbers) => Paint::Rgba(numbers.map(|value| value as u8)),
         }
     }
 
@@ -79,10 +109,17 @@ impl Fill {
         self.rgb().map(|value| value.round_ties_even() as u8)
     }
 
+    /// What is wrong with it for an operation.
     pub(crate) fn problem(self) -> Option<String> {
-        let rgb = self.rgb();
-        let good = rgb.iter().all(|value| (0.0..256.0).contains(value));
-        (!good).then(|| format!("fill is {rgb:?}, but must be from 0 to 255"))
+        let alpha = matches!(self, Self::La(_) | Self::Rgba(_));
+        let problem = || format!("fill is {:?}, but must be one number or [red, green, blue]", self.numbers());
+        alpha.then(problem).or_else(|| self.range_problem())
+    }
+
+    /// What is wrong with it for a border, whose mode says how many numbers there may be.
+    pub(crate) fn range_problem(self) -> Option<String> {
+        let good = self.numbers().iter().all(|value| (0.0..256.0).contains(value));
+        (!good).then(|| format!("fill is {:?}, but must be from 0 to 255", self.numbers()))
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::shape::Size;
 use crate::border::Border;
 use crate::interpolation::Interpolation;
+use crate::paint::Paint;
 use crate::plan::Plan;
 
 /// The whole picture with its own ratio, as large as the size allows, in the middle of a border: YOLO's letterbox. Its resize is
@@ -14,7 +15,7 @@ use crate::plan::Plan;
 pub struct Letterbox {
     /// Output size; one number means a square.
     pub size: Size,
-    /// Value of the border in all three channels.
+    /// Value of the border in all channels.
     #[serde(default = "gray")]
     pub fill: u8,
     /// Filter of the resize.
@@ -31,7 +32,7 @@ impl Letterbox {
         let side = |from: f64, most: u32| (libm::rint(from * factor) as u32).clamp(1, most);
         plan.resize(side(from_width, width), side(from_height, height), self.interpolation);
         let (left, top) = ((width - plan.width) / 2, (height - plan.height) / 2);
-        plan.grow(width, height, left, top, Border::Fill([self.fill; 3]));
+        plan.grow(width, height, left, top, Border::Fill(Paint::One(self.fill)));
     }
 }
 

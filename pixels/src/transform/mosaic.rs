@@ -7,6 +7,7 @@ use crate::border::Border;
 use crate::draw::{Draw, Draws};
 use crate::interpolation::Interpolation;
 use crate::number::{probability_problem, range_problem};
+use crate::paint::Paint;
 use crate::plan::{Plan, Rect};
 
 /// Pictures of a mosaic beside the record's own one.
@@ -117,7 +118,7 @@ impl Mosaic {
             (left, top),
             shown((first, last)).zip(shown((upper, lower))),
             (width, height),
-            Border::Fill([self.fill; 3]),
+            Border::Fill(Paint::One(self.fill)),
         );
         plan.tile = across.zip(down).map(|((left, width), (top, height))| Rect { left, top, width, height });
     }

@@ -1,47 +1,31 @@
 //! Mean and standard deviation per channel.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::shape::Shape;
 use crate::draw::Draws;
+use crate::per_channel::PerChannel;
 use crate::plan::Plan;
 
-/// `(value / 255 - mean) / std` per channel (red, green, blue): torchvision's `ToTensor` and `Normalize` in one. In settings, one
-/// number holds for all channels.
+/// `(value / 255 - mean) / std` per channel (red, green, blue; or those of the mode): torchvision's `ToTensor` and `Normalize` in one.
+/// In settings, one number holds for all channels.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Normalize {
-    /// Means of red, green, blue, where 255 is 1.
-    #[serde(deserialize_with = "one_or_three")]
-    pub mean: [f32; 3],
-    /// Standard deviations of red, green, blue, where 255 is 1.
-    #[serde(deserialize_with = "one_or_three")]
-    pub std: [f32; 3],
-}
-
-/// As settings have them.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "mean and std must be one number each, or three: red, green and blue")]
-enum OfChannels {
-    One(f32),
-    OneInList([f32; 1]),
-    Three([f32; 3]),
-}
-
-fn one_or_three<'de, D: Deserializer<'de>>(from: D) -> Result<[f32; 3], D::Error> {
-    Ok(match OfChannels::deserialize(from)? {
-        OfChannels::One(value) | OfChannels::OneInList([value]) => [value; 3],
-        OfChannels::Three(values) => values,
-    })
+    /// Means, where 255 is 1.
+    pub mean: PerChannel,
+    /// Standard deviations, where 255 is 1.
+    pub std: PerChannel,
 }
 
 impl Normalize {
     pub(super) fn problem(&self) -> Option<String> {
-        if self.mean.iter().any(|mean| !mean.is_finite()) {
-            return Some(format!("mean is {:?}, but must be three finite numbers", self.mean));
+        let (mean, std) = (self.mean.numbers(), self.std.numbers());
+        if mean.iter().any(|mean| !mean.is_finite()) {
+            return Some(format!("mean is {mean:?}, but must be finite numbers"));
         }
-        let bad = self.std.iter().any(|std| !std.is_normal() || *std < 0.0);
-        bad.then(|| format!("std is {:?}, but must be three numbers above 0", self.std))
+        let bad = std.iter().any(|std| !std.is_normal() || *std < 0.0);
+        bad.then(|| format!("std is {std:?}, but must be numbers above 0"))
     }
 
     #[expect(clippy::unused_self, reason = "every transform has this signature")]

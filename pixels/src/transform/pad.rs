@@ -13,7 +13,7 @@ use crate::plan::Plan;
 pub struct Pad {
     /// Smallest size; one number means a square.
     pub size: Size,
-    /// Value of the border in all three channels, if `padding_mode` is `Constant`.
+    /// Value of the border in all channels, if `padding_mode` is `Constant`.
     #[serde(default)]
     pub fill: u8,
     /// What the border shows.

@@ -47,7 +47,7 @@ impl Padding {
 
 impl PadBy {
     pub(super) fn problem(&self) -> Option<String> {
-        padding_problem(self.padding).or_else(|| self.fill.problem())
+        padding_problem(self.padding).or_else(|| self.fill.range_problem())
     }
 
     pub(super) fn shape(&self, before: Shape) -> Shape {
@@ -63,7 +63,7 @@ impl PadBy {
         // A side that was resized beyond all limits is refused with the plan.
         let grown = |side: u32, first: u32, last: u32| side.saturating_add(first).saturating_add(last);
         let (width, height) = (grown(plan.width, left, right), grown(plan.height, above, below));
-        plan.grow(width, height, left, above, self.padding_mode.coloured(self.fill.bytes()));
+        plan.grow(width, height, left, above, self.padding_mode.painted(self.fill.paint()));
     }
 }
 

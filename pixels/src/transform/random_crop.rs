@@ -48,7 +48,7 @@ struct CropSide {
 impl RandomCrop {
     pub(super) fn problem(&self) -> Option<String> {
         let padding = || self.padding.and_then(padding_problem);
-        self.size.problem().or_else(padding).or_else(|| self.fill.problem())
+        self.size.problem().or_else(padding).or_else(|| self.fill.range_problem())
     }
 
     pub(super) fn shape(&self, _before: Shape) -> Shape {
@@ -70,7 +70,7 @@ impl RandomCrop {
             // Nothing of the border is shown.
             (left, top) = (left - columns.first, top - rows.first);
         } else {
-            let border = self.padding_mode.coloured(self.fill.bytes());
+            let border = self.padding_mode.painted(self.fill.paint());
             plan.grow(columns.padded, rows.padded, columns.first, rows.first, border);
         }
         plan.cut(Rect { left, top, width, height });

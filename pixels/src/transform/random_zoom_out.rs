@@ -33,7 +33,7 @@ impl RandomZoomOut {
         let problem =
             || format!("side_range is [{low}, {high}], but must be from 1 to {LARGEST}, the smaller one first");
         let good = 1.0 <= low && low <= high && high <= LARGEST;
-        probability_problem(self.p).or_else(|| (!good).then(problem)).or_else(|| self.fill.problem())
+        probability_problem(self.p).or_else(|| (!good).then(problem)).or_else(|| self.fill.range_problem())
     }
 
     pub(super) fn shape(&self, before: Shape) -> Shape {
@@ -51,7 +51,7 @@ impl RandomZoomOut {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a side")]
         let first = |number: u64, room: u32| (f64::from(room) * draws.unit(number)) as u32;
         let (left, top) = (first(2, width - plan.width), first(3, height - plan.height));
-        plan.grow(width, height, left, top, Border::Fill(self.fill.bytes()));
+        plan.grow(width, height, left, top, Border::Fill(self.fill.paint()));
     }
 }
 

@@ -105,8 +105,9 @@ class Arguments(Batches[Batch]):
             dtype: The type of the values: "uint8", "float16", "bfloat16" or "float32". Or a type of numpy or PyTorch
                 with such a name. numpy has no bfloat16: see `Batch.images`.
             layout: The order of the axes: "NHWC" or "NCHW".
-            mode: What a pixel has: "RGB", or "L" for brightness alone. "L" is Pillow's convert("L"), and batches take a
-                third of the memory. Images then have one channel: [n, height, width, 1].
+            mode: What a pixel has, by Pillow's names: "RGB"; "L", brightness alone, as convert("L") makes it; "RGBA";
+                or "LA", brightness and alpha. With alpha, a picture without it is opaque, and transforms that change
+                values are refused. Images have as many channels: [n, height, width, 1] with "L".
             adjust_orientation: Turns pictures as their EXIF orientation says. Set it to False to leave them as stored,
                 like Pillow and torchvision.
             reducing_gap: Decodes a large JPEG at 1/2, 1/4 or 1/8 of its size, if each side keeps this many times the

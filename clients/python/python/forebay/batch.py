@@ -112,8 +112,9 @@ class Batch:
     def images(self) -> np.ndarray:
         """Images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
 
-        With `mode="L"`, there is 1 in place of 3. numpy has no bfloat16, so an array of it holds the bits as uint16.
-        `images.view(ml_dtypes.bfloat16)` gives the values, if that package is installed.
+        Other modes have other channels in place of 3: 1 with "L", 2 with "LA", 4 with "RGBA". numpy has no bfloat16, so
+        an array of it holds the bits as uint16. `images.view(ml_dtypes.bfloat16)` gives the values, if that package is
+        installed.
         `torch.from_numpy(images.view("int16")).view(torch.bfloat16)` gives a tensor, as `loader.torch()` does.
 
         If the pixels are in a GPU, this is a `forebay.gpu.GpuArray`: pass it to `torch.as_tensor` or its like. Type

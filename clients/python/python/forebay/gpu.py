@@ -40,7 +40,7 @@ class GpuArray:
 
     Attributes:
         shape: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`.
-            With `mode="L"`, there is 1 in place of 3.
+            Other modes than "RGB" have other channels in place of 3.
         dtype: numpy's type of the values. uint16 means the bits of bfloat16.
         device: Number of the GPU in this process.
 

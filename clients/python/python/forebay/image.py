@@ -57,22 +57,24 @@ def decode(
     match: str = "pillow",
     adjust_orientation: bool = True,
     fill: Sequence[int] | str = (0, 0, 0),
+    mode: str = "RGB",
     pixel_limit: int = PIXEL_LIMIT,
     byte_limit: int = BYTE_LIMIT,
 ) -> np.ndarray:
-    """Decodes a picture as a `uint8` array of height x width x 3.
+    """Decodes a picture as a `uint8` array of height x width x channels, of which RGB has 3.
 
     Of a JPEG, a region costs little more than its own pixels. Its pixels are those that the whole picture has there.
 
     Args:
         picture: A path, or the bytes of a file.
-        region: The part to decode, as (left, top, right, bottom) in pixels. It is black beyond the picture.
+        region: The part to decode, as (left, top, right, bottom) in pixels. Beyond the picture all values are 0.
         size: What the region is resized to: the length of its shorter side, or (height, width).
         interpolation: Filter of the resize: "nearest", "bilinear", "bicubic" or "lanczos3".
         match: Whose resize: "pillow" or "torch".
         adjust_orientation: Whether the picture is turned as its EXIF orientation says. `region` counts its pixels then.
         fill: Red, green and blue behind transparent pixels; or "drop", which leaves alpha out as Pillow's
-            `convert("RGB")` does it.
+            `convert("RGB")` does it. With alpha in the mode it has no effect.
+        mode: What a pixel has: "RGB", "L", "LA" or "RGBA", as Pillow's `convert` makes it. "L" has 1 channel, "LA" 2.
         pixel_limit: Pixels of the largest picture that is decoded.
         byte_limit: Bytes of the largest file that is decoded.
 
@@ -93,7 +95,7 @@ def decode(
     if size is not None:
         steps.append({"resize": {"size": size, "interpolation": interpolation}})
     given, name = read(picture, byte_limit)
-    wanted = pipeline(document(steps), match, adjust_orientation, _colour(fill))
+    wanted = pipeline(document(steps), match, adjust_orientation, _colour(fill), None, mode)
     return made_of(wanted, given, (0, 0, 0), (pixel_limit, byte_limit), name)
 
 

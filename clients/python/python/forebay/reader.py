@@ -179,8 +179,8 @@ def open_files(
         shapes: The shapes that batches must have: of the images, the labels, and the further columns of the dataset.
             The first axis of each is the places of a batch, and must be -1. Another axis may be -1 for any length,
             except that of the 3 colours. A shape of images such as `(-1, 3, 224, 224)` also sets `layout="NCHW"`, and
-            1 in place of the 3 sets `mode="L"`. If it has a height and a width, and there is no `size`, `transform` or
-            `recipe`, pictures are not resized: each of them must have this height and width.
+            1 in place of the 3 sets `mode="L"`, 4 "RGBA", and 2 "LA". If it has a height and a width, and there is no
+            `size`, `transform` or `recipe`, pictures are not resized: each of them must have this height and width.
         **settings: Further arguments of a Loader, such as `size`. Those that a reader of the chain decides are refused.
 
     Raises:

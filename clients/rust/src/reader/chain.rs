@@ -249,8 +249,8 @@ impl Chain {
         if dims.is_planar() && !given("layout") {
             settings.insert("layout".to_owned(), "NCHW".into());
         }
-        if dims.is_gray() && !given("mode") {
-            settings.insert("mode".to_owned(), "L".into());
+        if let (Some(mode), false) = (dims.mode(), given("mode")) {
+            settings.insert("mode".to_owned(), mode.into());
         }
         if let (Some((height, width)), false) = (dims.size(), RECIPES.iter().any(|key| given(key))) {
             let expected = json!([{ "expect_size": { "size": [height, width] } }]);

@@ -28,12 +28,12 @@ pub struct DimsError {
     problem: String,
 }
 
-/// Values per pixel: colours, or brightness alone.
-const CHANNELS: [Option<u32>; 2] = [Some(3), Some(1)];
+/// Values per pixel, and the mode that has so many: colours, brightness alone, and each with alpha.
+const CHANNELS: [(u32, Option<&str>); 4] = [(3, None), (1, Some("L")), (4, Some("RGBA")), (2, Some("LA"))];
 
 impl Dims {
-    /// Reads shapes. -1 means any length. A shape of images has four axes, of which the second or the last is 3,
-    /// or 1 for brightness alone.
+    /// Reads shapes. -1 means any length. A shape of images has four axes, of which the second or the last is 3 for colours,
+    /// 1 for brightness alone, 4 for colours with alpha or 2 for brightness with alpha.
     ///
     /// # Errors
     /// A shape has no meaning for batches of pictures.
@@ -56,9 +56,9 @@ impl Dims {
         channels(&self.shapes[0]).is_some_and(|(axis, _)| axis == 1)
     }
 
-    /// Whether images have brightness alone.
-    pub(super) fn is_gray(&self) -> bool {
-        channels(&self.shapes[0]).is_some_and(|(_, channels)| channels == Some(1))
+    /// The mode of images, if it is not RGB.
+    pub(super) fn mode(&self) -> Option<&'static str> {
+        channels(&self.shapes[0]).and_then(|(_, mode)| mode)
     }
 
     /// Height and width of images, if both are given.
@@ -95,12 +95,12 @@ impl ColumnAxes {
     }
 }
 
-/// The axis of images that has the channels, and how many there are.
-fn channels(images: &[Option<u32>]) -> Option<(usize, Option<u32>)> {
+/// The axis of images that has the channels, and their mode if it is not RGB.
+fn channels(images: &[Option<u32>]) -> Option<(usize, Option<&'static str>)> {
     let &[_, second, _, last] = images else { return None };
-    CHANNELS.into_iter().find_map(|channels| {
-        let axis = [(3, last), (1, second)].into_iter().find(|(_, len)| *len == channels);
-        axis.map(|(axis, _)| (axis, channels))
+    CHANNELS.into_iter().find_map(|(channels, mode)| {
+        let axis = [(3, last), (1, second)].into_iter().find(|(_, len)| *len == Some(channels));
+        axis.map(|(axis, _)| (axis, mode))
     })
 }
 

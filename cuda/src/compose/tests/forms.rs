@@ -87,7 +87,7 @@ fn halves_of_either_kind_are_the_single_precision_rounded_to_even() {
     let planes = bench.decode(&[&bytes])[0];
     // The last deviations leave half precision its subnormal numbers, no digits at all, and no numbers.
     for deviation in [0.229, 1.0, 3.0e3, 7.0e4, 9.0e6, 1.0e8, 1.0e-4, 3.0e-7] {
-        made.normalize = Some(Normalize { mean: [0.485, 0.0, -0.1], std: [deviation; 3] });
+        made.normalize = Some(Normalize { mean: [0.485, 0.0, -0.1].into(), std: [deviation; 3].into() });
         let forms = [Dtype::Float32, Dtype::Float16, Dtype::Bfloat16].map(|dtype| {
             let output = Output { dtype, ..made.output };
             Composition { output, ..made.clone() }

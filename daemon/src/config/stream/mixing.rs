@@ -2,7 +2,7 @@
 
 use forebay_pipeline::keys;
 use forebay_pipeline::settings::{Home, Key};
-use forebay_pixels::Mixing;
+use forebay_pixels::{Mixing, Mode};
 
 use super::super::table::Table;
 use super::super::value::{flag, shown};
@@ -21,7 +21,7 @@ pub(super) const KEYS: &[Key] = keys! {
 };
 
 /// Reads both keys.
-pub(super) fn read(table: &mut Table<'_, '_>) -> (Option<Mixing>, bool) {
+pub(super) fn read(table: &mut Table<'_, '_>, mode: Mode) -> (Option<Mixing>, bool) {
     let value = table.take("mixing", |value| Ok(value.clone()));
     let mixing = value.and_then(|value| {
         let text = shown(&value);
@@ -29,6 +29,10 @@ pub(super) fn read(table: &mut Table<'_, '_>) -> (Option<Mixing>, bool) {
         let checked = mixing.and_then(|mixing| mixing.problem().map_or(Ok(mixing), Err));
         checked.map_err(|problem| table.mistake("mixing", format!("is {text}: {problem}."))).ok()
     });
+    if mixing.is_some() && !matches!(mode, Mode::Rgb | Mode::L) {
+        let problem = format!("cannot be combined with mode = \"{}\"; leave one of the two out.", mode.name());
+        table.mistake("mixing", problem);
+    }
     let per_batch = table.take("mixing_per_batch", flag);
     if per_batch == Some(true) && !table.has("mixing") {
         table.mistake("mixing_per_batch", "has an effect only with mixing; leave it out, or give both.");

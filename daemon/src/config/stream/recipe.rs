@@ -29,9 +29,11 @@ pub(super) const KEYS: &[Key] = keys! {
         in_python: "Or a type of numpy or PyTorch with such a name. numpy has no bfloat16: see `Batch.images`.";
     /// The order of the axes: "NHWC" or "NCHW".
     layout: "str" = "\"NHWC\"";
-    /// What a pixel has: "RGB", or "L" for brightness alone. "L" is Pillow's convert("L"), and batches take a third of the memory.
-    mode: "str" = "\"RGB\"", in_python: "Images then have one channel: [n, height, width, 1].";
-    /// The colour behind transparent pixels: red, green, blue. "drop" leaves alpha out, as Pillow's convert("RGB") does it.
+    /// What a pixel has, by Pillow's names: "RGB"; "L", brightness alone, as convert("L") makes it; "RGBA"; or "LA", brightness and
+    /// alpha. With alpha, a picture without it is opaque, and transforms that change values are refused.
+    mode: "str" = "\"RGB\"", in_python: "Images have as many channels: [n, height, width, 1] with \"L\".";
+    /// The colour behind transparent pixels: red, green, blue. "drop" leaves alpha out, as Pillow's convert("RGB") does it. With alpha
+    /// in the mode it has no effect.
     fill: "Sequence[int] | str" = "[0, 0, 0]", home: Home::Service;
     /// Turns pictures as their EXIF orientation says. Set it to false to leave them as stored, like Pillow and torchvision.
     adjust_orientation: "bool" = "true";

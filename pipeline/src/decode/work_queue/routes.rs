@@ -147,8 +147,8 @@ impl Routes {
         if decoded_is_kept {
             return cpu(work, Some(Refusal::Kept));
         }
-        if job.pictures.recipe.output().mode == Mode::L {
-            return cpu(work, Some(Refusal::Gray));
+        if job.pictures.recipe.output().mode != Mode::Rgb {
+            return cpu(work, Some(Refusal::Mode));
         }
         // Only a TIFF has further pages, so its file is a bad record.
         if job.pictures.recipe.input().page > 0 {

@@ -1,9 +1,10 @@
-//! What a decoder's values mean, and RGB of 8 bits made of them.
+//! What a decoder's values mean, and pixels made of them.
 
 use image::ColorType;
 
 use crate::background::Background;
 use crate::cpu::cmyk;
+use crate::cpu::pixel_kind::PixelKind;
 use crate::fault::Fault;
 
 /// Index of the upper byte of a native-endian 16-bit value.
@@ -40,88 +41,121 @@ impl Colours {
         matches!(self, Self::AsDecoded | Self::Premultiplied)
     }
 
-    /// Makes RGB of what a decoder gave, over the background.
+    /// Makes pixels of this kind of what a decoder gave.
     ///
     /// # Errors
     /// [`Fault::Unsupported`] for values that are not taken.
-    pub(in crate::cpu) fn to_rgb(
+    pub(in crate::cpu) fn to_pixels(
         &self,
         color: ColorType,
         raw: &[u8],
-        background: Background,
-        rgb: &mut [u8],
+        kind: PixelKind,
+        out: &mut [u8],
     ) -> Result<(), Fault> {
-        let out = rgb.as_chunks_mut::<3>().0;
         let upper = |p: [u8; 8]| [p[UPPER], p[2 + UPPER], p[4 + UPPER], p[6 + UPPER]];
+        let mut to = Pixels { raw, kind, out };
         match (self, color) {
-            (Self::Palette(palette), ColorType::L8) => each(raw, out, |[index]| palette[usize::from(index)]),
-            (Self::Premultiplied, ColorType::Rgba8) => each(raw, out, |p| over_multiplied(p, background)),
-            (Self::Premultiplied, ColorType::Rgba16) => each(raw, out, |p| over_multiplied(upper(p), background)),
-            (Self::Inks, ColorType::Rgba8) => each(raw, out, |inks: [u8; 4]| cmyk::pixel(inks.map(|ink| 255 - ink))),
-            (Self::Inks, ColorType::Rgba16) => each(raw, out, |p| cmyk::pixel(upper(p).map(|ink| 255 - ink))),
-            (Self::FirstThree, ColorType::Rgba8) => each(raw, out, |[r, g, b, _]: [u8; 4]| [r, g, b]),
+            (Self::Palette(palette), ColorType::L8) => to.opaque(|[index]| palette[usize::from(index)]),
+            (Self::Premultiplied, ColorType::Rgba8) => to.with_alpha(divided),
+            (Self::Premultiplied, ColorType::Rgba16) => to.with_alpha(|p| divided(upper(p))),
+            (Self::Inks, ColorType::Rgba8) => to.opaque(|inks: [u8; 4]| cmyk::pixel(inks.map(|ink| 255 - ink))),
+            (Self::Inks, ColorType::Rgba16) => to.opaque(|p| cmyk::pixel(upper(p).map(|ink| 255 - ink))),
+            (Self::FirstThree, ColorType::Rgba8) => to.opaque(|[r, g, b, _]: [u8; 4]| [r, g, b]),
             (Self::FirstThree, ColorType::Rgba16) => {
-                each(raw, out, |p| upper(p).first_chunk().copied().unwrap_or_default());
+                to.opaque(|p| upper(p).first_chunk().copied().unwrap_or_default());
             }
             (Self::Behind(colour), ColorType::Rgba8) => {
-                each(raw, out, |[r, g, b, a]| if a == 0 { *colour } else { [r, g, b] });
+                to.opaque(|[r, g, b, a]| if a == 0 { *colour } else { [r, g, b] });
             }
             (Self::Stretched(most), ColorType::L8) => {
                 let table = stretches::<256>(*most);
-                each(raw, out, |[l]| [table[usize::from(l)]; 3]);
+                to.opaque(|[l]| [table[usize::from(l)]; 3]);
             }
             (Self::Stretched(most), ColorType::Rgb8) => {
                 let table = stretches::<256>(*most);
-                each(raw, out, |rgb: [u8; 3]| rgb.map(|value| table[usize::from(value)]));
+                to.opaque(|rgb: [u8; 3]| rgb.map(|value| table[usize::from(value)]));
             }
             (Self::Stretched(most), ColorType::Rgb16) => {
                 let table = stretches::<65536>(*most);
                 let value = |pair: [u8; 2]| table[usize::from(pair[UPPER]) * 256 + usize::from(pair[1 - UPPER])];
-                each(raw, out, |p: [u8; 6]| [value([p[0], p[1]]), value([p[2], p[3]]), value([p[4], p[5]])]);
+                to.opaque(|p: [u8; 6]| [value([p[0], p[1]]), value([p[2], p[3]]), value([p[4], p[5]])]);
             }
             (Self::Bits(bits), ColorType::Rgb8) => {
                 let tables = bits.map(widths);
-                each(raw, out, |rgb: [u8; 3]| std::array::from_fn(|i| tables[i][usize::from(rgb[i])]));
+                to.opaque(|rgb: [u8; 3]| std::array::from_fn(|i| tables[i][usize::from(rgb[i])]));
             }
-            _ => plain(color, raw, background, out)?,
+            _ => to.plain(color)?,
         }
         Ok(())
     }
 }
 
-fn plain(color: ColorType, raw: &[u8], background: Background, out: &mut [[u8; 3]]) -> Result<(), Fault> {
-    match color {
-        ColorType::L8 => each(raw, out, |[l]| [l; 3]),
-        ColorType::La8 => each(raw, out, |[l, a]| background.under([l; 3], a)),
-        ColorType::Rgb8 => each(raw, out, |rgb| rgb),
-        ColorType::Rgba8 => each(raw, out, |[r, g, b, a]| background.under([r, g, b], a)),
-        ColorType::L16 => each(raw, out, |l: [u8; 2]| [l[UPPER]; 3]),
-        ColorType::La16 => each(raw, out, |p: [u8; 4]| background.under([p[UPPER]; 3], p[2 + UPPER])),
-        ColorType::Rgb16 => each(raw, out, |p: [u8; 6]| [p[UPPER], p[2 + UPPER], p[4 + UPPER]]),
-        ColorType::Rgba16 => {
-            let color = |p: [u8; 8]| [p[UPPER], p[2 + UPPER], p[4 + UPPER]];
-            each(raw, out, |p| background.under(color(p), p[6 + UPPER]));
+/// What a decoder gave, and the pixels that are made of it.
+struct Pixels<'a> {
+    raw: &'a [u8],
+    kind: PixelKind,
+    out: &'a mut [u8],
+}
+
+impl Pixels<'_> {
+    fn plain(&mut self, color: ColorType) -> Result<(), Fault> {
+        match color {
+            ColorType::L8 => self.opaque(|[l]| [l; 3]),
+            ColorType::La8 => self.with_alpha(|[l, a]| [l, l, l, a]),
+            ColorType::Rgb8 => self.opaque(|rgb| rgb),
+            ColorType::Rgba8 => self.with_alpha(|rgba| rgba),
+            ColorType::L16 => self.opaque(|l: [u8; 2]| [l[UPPER]; 3]),
+            ColorType::La16 => {
+                self.with_alpha(|p: [u8; 4]| [p[UPPER], p[UPPER], p[UPPER], p[2 + UPPER]]);
+            }
+            ColorType::Rgb16 => self.opaque(|p: [u8; 6]| [p[UPPER], p[2 + UPPER], p[4 + UPPER]]),
+            ColorType::Rgba16 => {
+                self.with_alpha(|p: [u8; 8]| [p[UPPER], p[2 + UPPER], p[4 + UPPER], p[6 + UPPER]]);
+            }
+            other => return Err(Fault::Unsupported { kind: format!("picture of colour type {other:?}") }),
         }
-        other => return Err(Fault::Unsupported { kind: format!("picture of colour type {other:?}") }),
+        Ok(())
     }
-    Ok(())
+
+    /// Of colours without alpha.
+    fn opaque<const N: usize>(&mut self, colour: impl Fn([u8; N]) -> [u8; 3]) {
+        match self.kind {
+            PixelKind::Rgb(_) => self.each(colour),
+            PixelKind::Rgba => self.each(|p| {
+                let [r, g, b] = colour(p);
+                [r, g, b, u8::MAX]
+            }),
+        }
+    }
+
+    /// Of colours with alpha.
+    fn with_alpha<const N: usize>(&mut self, rgba: impl Fn([u8; N]) -> [u8; 4]) {
+        match self.kind {
+            PixelKind::Rgb(background) => self.each(|p| {
+                let [r, g, b, a] = rgba(p);
+                background.under([r, g, b], a)
+            }),
+            PixelKind::Rgba => self.each(rgba),
+        }
+    }
+
+    fn each<const N: usize, const M: usize>(&mut self, pixel: impl Fn([u8; N]) -> [u8; M]) {
+        for (out, raw) in self.out.as_chunks_mut::<M>().0.iter_mut().zip(self.raw.as_chunks::<N>().0) {
+            *out = pixel(*raw);
+        }
+    }
 }
 
 /// Lays RGB with alpha, packed, on a background.
 pub(in crate::cpu) fn blend_all(rgba: &[u8], background: Background, rgb: &mut [u8]) {
-    each(rgba, rgb.as_chunks_mut::<3>().0, |[r, g, b, a]| background.under([r, g, b], a));
+    Pixels { raw: rgba, kind: PixelKind::Rgb(background), out: rgb }.with_alpha(|rgba| rgba);
 }
 
-fn each<const N: usize>(raw: &[u8], out: &mut [[u8; 3]], pixel: impl Fn([u8; N]) -> [u8; 3]) {
-    for (out, raw) in out.iter_mut().zip(raw.as_chunks::<N>().0) {
-        *out = pixel(*raw);
-    }
-}
-
-/// What is seen of a colour that is multiplied by its alpha. It is divided first, as Pillow does it.
-fn over_multiplied([r, g, b, alpha]: [u8; 4], background: Background) -> [u8; 3] {
+/// A colour that was multiplied by its alpha, divided by it as Pillow does it.
+fn divided([r, g, b, alpha]: [u8; 4]) -> [u8; 4] {
     let divided = |value: u8| (u32::from(value) * 255).checked_div(alpha.into()).unwrap_or(0).min(255);
-    background.under([r, g, b].map(|value| u8::try_from(divided(value)).unwrap_or(u8::MAX)), alpha)
+    let [r, g, b] = [r, g, b].map(|value| u8::try_from(divided(value)).unwrap_or(u8::MAX));
+    [r, g, b, alpha]
 }
 
 /// By value that was stretched to the whole range from this greatest one: what Pillow stretches to 8 bits.

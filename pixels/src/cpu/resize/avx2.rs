@@ -20,7 +20,8 @@ pub(super) fn available() -> bool {
 
 /// The pass along the rows.
 pub(super) fn along(from: Lines<'_>, taps: &Taps, to: &mut [u8], to_stride: usize) {
-    let Lines { bytes, stride, count } = from;
+    let Lines { bytes, stride, count, pixel } = from;
+    assert!(pixel == 3, "pixels are three bytes");
     let furthest = taps.first.iter().max().map_or(0, |first| *first as usize);
     assert!(available() && count > 0 && to.len() >= count * to_stride);
     assert!((count - 1) * stride + furthest * 3 + taps.per_pixel * 6 + 4 <= bytes.len(), "rows and slack are there");
@@ -84,7 +85,7 @@ unsafe fn four_rows(from: [*const u8; GROUP], to: [*mut u8; GROUP], taps: &Taps)
 
 /// The pass down the columns.
 pub(super) fn down(from: Lines<'_>, taps: &Taps, at: usize, to: &mut [u8]) {
-    let Lines { bytes, stride, count } = from;
+    let Lines { bytes, stride, count, .. } = from;
     assert!(available() && count > 0);
     assert!(to.len().is_multiple_of(BLOCK), "a row of the result has whole blocks");
     assert!((count - 1) * stride + to.len() <= bytes.len(), "rows and slack are there");

@@ -17,4 +17,6 @@ pub(super) struct Lines<'a> {
     /// Bytes from one to the next.
     pub(super) stride: usize,
     pub(super) count: usize,
+    /// Bytes of a pixel.
+    pub(super) pixel: usize,
 }

@@ -6,13 +6,13 @@ use crate::cpu::resize::taps::{BITS, HALF, Pair, ROUND, Taps};
 /// Columns whose sums stay in registers.
 const COLUMNS: usize = 16;
 
-/// The pass along the rows.
-pub(super) fn along(from: Lines<'_>, taps: &Taps, to: &mut [u8], to_stride: usize) {
+/// The pass along the rows, whose pixels have `N` values.
+pub(super) fn along<const N: usize>(from: Lines<'_>, taps: &Taps, to: &mut [u8], to_stride: usize) {
     for (number, to) in to.chunks_exact_mut(to_stride).enumerate() {
-        let pixels = from.bytes[number * from.stride..].as_chunks::<3>().0;
+        let pixels = from.bytes[number * from.stride..].as_chunks::<N>().0;
         let outputs = taps.first.iter().zip(taps.pairs.chunks_exact(taps.per_pixel));
-        for (to, (first, pairs)) in to.as_chunks_mut::<3>().0.iter_mut().zip(outputs) {
-            let mut sums = [ROUND; 3];
+        for (to, (first, pairs)) in to.as_chunks_mut::<N>().0.iter_mut().zip(outputs) {
+            let mut sums = [ROUND; N];
             for (weight, pixel) in weights(pairs).zip(&pixels[*first as usize..]) {
                 for (sum, value) in sums.iter_mut().zip(pixel) {
                     *sum += weight * i32::from(*value);

@@ -79,7 +79,7 @@ class TorchBatch:
 
     Attributes:
         images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
-            1 in place of 3 with `mode="L"`.
+            Other modes than "RGB" have other channels in place of 3.
         labels: `(n,)` of int64; -1 without a label. With `num_classes`, `(n, num_classes)` of float32.
         records: `(n,)` of int64: record numbers in the dataset's order; -1 where a place has no record.
         mask: `(n,)` of bool: False where a place repeats a record or replaces a bad one.

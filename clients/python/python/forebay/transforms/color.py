@@ -278,7 +278,8 @@ class Normalize(Transform):
     """Computes `(x / 255 - mean) / std` for each channel. Needs a float dtype.
 
     Args:
-        mean: Red, green and blue, on a scale from 0 to 1, or one number for all channels.
+        mean: Red, green and blue, on a scale from 0 to 1, or one number for all channels. With alpha in the mode, alpha
+            has a number as well.
         std: Red, green and blue, on the same scale, or one number.
 
     Example:

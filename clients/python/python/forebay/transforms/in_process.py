@@ -37,16 +37,17 @@ def pipeline(
     adjust_orientation: bool = True,
     fill: tuple[int, int, int] | None = (0, 0, 0),
     reducing_gap: float | None = None,
+    mode: str = "RGB",
 ) -> TransformList:
     """The checked list of the steps of a document.
 
     `fill` is what is seen where a picture is transparent; None leaves alpha out. With `reducing_gap`, JPEGs may be
-    decoded at a smaller scale, as by Pillow's `Image.thumbnail`.
+    decoded at a smaller scale, as by Pillow's `Image.thumbnail`. `mode` is what a pixel has.
 
     Raises:
         ValueError: A step has wrong values.
     """
-    return TransformList.of(steps, match, adjust_orientation, fill, reducing_gap)
+    return TransformList.of(steps, match, adjust_orientation, fill, reducing_gap, mode)
 
 
 def made_of(
