@@ -18,6 +18,6 @@ pub(crate) fn pictures(moov: &[u8]) -> Result<u32, AvifFault> {
     Ok(0)
 }
 
-fn inside<'a>(body: &'a [u8], kind: [u8; 4]) -> Result<&'a [u8], AvifFault> {
+fn inside(body: &[u8], kind: [u8; 4]) -> Result<&[u8], AvifFault> {
     only(&boxes(body, false)?, kind)?.ok_or(AvifFault::Corrupt("a track has no such box"))
 }

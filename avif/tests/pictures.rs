@@ -72,7 +72,7 @@ fn read(name: &str) -> Vec<u8> {
 fn decode(bytes: &[u8], part: Option<Part>) -> Result<Vec<u8>, AvifFault> {
     let head = Head::read(bytes)?;
     let decoded = head.decode(bytes)?;
-    let part = part.unwrap_or(Part::whole(head.size));
+    let part = part.unwrap_or_else(|| Part::whole(head.size));
     let pixels = part.width as usize * part.height as usize;
     let mut out = vec![0xAA; pixels * if head.has_alpha { 4 } else { 3 }];
     if head.has_alpha {

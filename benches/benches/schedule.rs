@@ -35,7 +35,7 @@ fn lanes(threads: u32) -> [TrueLane; 2] {
     let prior = Cost::new(0.5e-3, 1e-3, 1e-6);
     let lane = |workers, group, cost, noise| {
         let prior = prior.clone();
-        TrueLane { workers, group, cost, engines: None, prior, noise, stalls: Vec::new() }
+        TrueLane { workers, group, cost, engines: None, prior, rival: None, noise, stalls: Vec::new() }
     };
     [lane(3, 28, Cost::new(0.13e-3, 0.24e-3, 0.0), 0.1), lane(threads, 1, Cost::new(0.2e-3, 2e-3, 9e-6), 0.2)]
 }

@@ -21,7 +21,7 @@ fn avif(name: &str) -> Vec<u8> {
 
 fn pixels(bytes: &[u8], form: Form) -> ((u32, u32), Vec<u8>) {
     let (picture, _) = CpuDecoder::new().upright(bytes, form, &Limits::default()).unwrap();
-    ((picture.width, picture.height), picture.rgb().to_vec())
+    ((picture.width, picture.height), picture.pixels().to_vec())
 }
 
 #[test]
@@ -93,7 +93,14 @@ fn rule_68_what_is_transparent_is_laid_on_the_background_or_dropped() {
             assert!(near(&colour[clear], &[250, 9, 80].repeat(22 * 3)), "{name}");
         }
         assert!(black != colour && black != dropped, "{name}");
+        let kept = pixels(&bytes, Form { mode: Mode::Rgba, ..Form::default() }).1;
+        let colours: Vec<u8> = kept.as_chunks::<4>().0.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).collect();
+        assert!(colours == dropped, "{name}");
+        let alpha = |at: fn(&[u8; 4]) -> u8| kept.as_chunks().0.iter().map(at);
+        assert!(alpha(|pixel| pixel[3]).max() == Some(255) && alpha(|pixel| pixel[3]).min() < Some(9), "{name}");
     }
+    let opaque = pixels(&avif("420-full-19x17"), Form { mode: Mode::Rgba, ..Form::default() }).1;
+    assert!(opaque.len() == 19 * 17 * 4 && opaque.as_chunks::<4>().0.iter().all(|pixel| pixel[3] == 255));
 }
 
 #[test]
@@ -114,7 +121,8 @@ fn pictures_of_a_sequence_alpha_16_bits_and_colours_are_counted() {
         ("sequence-24x16", vec![(Pictures, 2)]),
         ("primaries-9-19x17", vec![(Profile, 1)]),
     ] {
-        let found: Vec<_> = Further::of(&avif(name), &Limits::default()).iter().map(|f| (f.kind, f.count)).collect();
+        let found: Vec<_> =
+            Further::of(&avif(name), Mode::Rgb, &Limits::default()).iter().map(|f| (f.kind, f.count)).collect();
         assert_eq!(found, expected, "{name}");
     }
 }
@@ -164,6 +172,6 @@ proptest! {
         let limits = Limits { pixels: 1 << 20, ..Limits::default() };
         let whole = || CpuDecoder::new().whole(&bytes, &limits).map(|picture| picture.rgb);
         prop_assert_eq!(whole(), whole());
-        Further::of(&bytes, &limits);
+        Further::of(&bytes, Mode::Rgb, &limits);
     }
 }

@@ -260,7 +260,7 @@ impl StepPlan {
             let (height, width, _) = then.shape();
             (stepping.pixels, stepping.size) = (made, (height, width));
         }
-        self.spare.lock().keep(kept.picture.into_rgb());
+        self.spare.lock().keep(kept.picture.into_pixels());
         Ok(next.is_none())
     }
 
