@@ -65,6 +65,9 @@ pub(crate) struct PlanArgs {
     /// (the step is filled with copies) or drop.
     #[arg(long, value_name = "POLICY", default_value = "neighbour")]
     leftovers: Leftovers,
+    /// So many steps of one bucket follow each other, as gradients of one shape are accumulated. Not with --leftovers repeat.
+    #[arg(long, value_name = "STEPS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 16))]
+    accumulate: u64,
     /// How often an epoch has each picture.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     repeats: u16,
@@ -96,7 +99,13 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
         no_upscale: args.no_upscale,
     };
     let rule = buckets.rule().map_err(|error| Failure::Usage(format!("--buckets: {error}")))?;
-    let batch = BatchChoice { pictures: args.batch_size, pixels: args.pixels, divisor: args.divisor };
+    let &PlanArgs { batch_size: pictures, pixels, divisor, accumulate, .. } = args;
+    let batch = BatchChoice { pictures, pixels, divisor, accumulate };
+    if accumulate > 1 && args.leftovers == Leftovers::Repeat {
+        let problem =
+            "--accumulate cannot be combined with --leftovers repeat, with which whole steps would have copies alone.";
+        return Err(Failure::Usage(problem.to_owned()));
+    }
     let source = open(args)?;
     let sizes = source.sizes();
     if sizes.is_empty() {

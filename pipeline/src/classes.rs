@@ -152,7 +152,9 @@ impl StreamClasses {
     pub(crate) fn order(&self) -> ClassOrder {
         let places: Vec<u32> = self.buckets.iter().map(|bucket| bucket.places).collect();
         let repeats = vec![self.repeats; self.sources.len()];
-        self.table.order(&places, self.settings.leftovers, &repeats, &self.settings.name)
+        let order = self.table.order(&places, self.settings.leftovers, &repeats, &self.settings.name);
+        // Orders without groups are as they were before there were any.
+        ClassOrder { accumulate: Some(self.settings.accumulate).filter(|steps| *steps > 1).unwrap_or(0), ..order }
     }
 
     /// The sources of the dataset, each with its positions.

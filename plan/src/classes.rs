@@ -81,7 +81,7 @@ pub struct ClassShare {
 /// ```
 /// use forebay_plan::{ClassLayout, ClassSize, Leftovers};
 /// let sizes = [5, 0, 6].map(|turns| ClassSize { turns, places: 4 });
-/// let layout = ClassLayout::new(&sizes, Leftovers::Neighbour);
+/// let layout = ClassLayout::new(&sizes, Leftovers::Neighbour, 1);
 /// // The fifth turn of the first class is in a step of the last one.
 /// assert_eq!(layout.shares().iter().map(|share| share.steps).collect::<Vec<_>>(), [1, 0, 2]);
 /// assert_eq!((layout.steps(), layout.share(2).moved, layout.share(2).copies), (3, 1, 1));
@@ -89,8 +89,12 @@ pub struct ClassShare {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassLayout {
     classes: Vec<LaidClass>,
-    /// The classes that have a step of dropped turns, in order.
-    dropped: Vec<usize>,
+    /// The classes that have steps of dropped turns, in order, each with the first of these steps.
+    dropped: Vec<(usize, u64)>,
+    /// How many steps of dropped turns there are.
+    dropped_steps: u64,
+    /// How many steps of one class follow each other.
+    group: u64,
     /// Places of the largest step.
     places: u64,
 }
@@ -122,17 +126,25 @@ impl LaidClass {
     fn items_end(&self) -> u64 {
         self.first_item + self.items
     }
+
+    /// Turns of its records that no step has, if no class behind it takes them.
+    fn left(&self) -> u64 {
+        self.turns_end() - self.items_end()
+    }
 }
 
 impl ClassLayout {
-    /// Lays out classes, which are given in the order in which they are neighbours.
+    /// Lays out classes, which are given in the order in which they are neighbours. `group` steps of one class follow each
+    /// other. With neighbours, the last group of the epoch may have fewer.
     ///
     /// # Panics
-    /// A class has steps without places, or all classes together have 2^64 turns.
-    pub fn new(sizes: &[ClassSize], leftovers: Leftovers) -> Self {
+    /// A class has steps without places, or all classes together have 2^64 turns. Or a group has no steps, or several with copies:
+    /// some of them would have copies alone.
+    pub fn new(sizes: &[ClassSize], leftovers: Leftovers, group: u64) -> Self {
+        assert!(group == 1 || group > 1 && leftovers != Leftovers::Repeat, "a group of {group} steps");
         let last = sizes.iter().rposition(|size| size.turns > 0);
         let (mut classes, mut dropped) = (Vec::with_capacity(sizes.len()), Vec::new());
-        let (mut first_turn, mut first_step, mut first_item) = (0_u64, 0, 0);
+        let (mut first_turn, mut first_step, mut first_item, mut dropped_steps) = (0_u64, 0, 0, 0);
         for (class, &ClassSize { turns, places }) in sizes.iter().enumerate() {
             assert!(places > 0, "class {class} has steps without places");
             let turns_end = first_turn.checked_add(turns).expect("an epoch has fewer turns than 2^64");
@@ -143,16 +155,29 @@ impl ClassLayout {
             let left = turns_end - first_item;
             let is_filled_up =
                 leftovers == Leftovers::Repeat || leftovers == Leftovers::Neighbour && Some(class) == last;
-            let steps = if is_filled_up { left.div_ceil(places) } else { left / places };
-            let items = left.min(steps * places);
-            if leftovers == Leftovers::Drop && items < turns {
-                dropped.push(class);
+            let steps = if is_filled_up { left.div_ceil(places) } else { left / places / group * group };
+            let items = left.min(steps.saturating_mul(places));
+            let laid = LaidClass { turns, places, steps, first_turn, first_step, first_item, items };
+            if leftovers == Leftovers::Drop && laid.left() > 0 {
+                dropped.push((class, dropped_steps));
+                dropped_steps += laid.left().div_ceil(places);
             }
-            classes.push(LaidClass { turns, places, steps, first_turn, first_step, first_item, items });
+            classes.push(laid);
             (first_turn, first_step, first_item) = (turns_end, first_step + steps, first_item + items);
         }
         let places = sizes.iter().map(|size| size.places).max().unwrap_or(1);
-        Self { classes, dropped, places }
+        Self { classes, dropped, dropped_steps, group, places }
+    }
+
+    /// Groups of steps, but for a last one that is not whole. A shuffled epoch moves them.
+    pub(crate) fn groups(&self) -> u64 {
+        self.steps() / self.group
+    }
+
+    /// Where an order of groups has a step, given where it has the step's group. What is behind the whole groups stays there.
+    fn moved(&self, step: u64, group_of: impl FnOnce(u64) -> u64) -> u64 {
+        let (group, place) = (step / self.group, step % self.group);
+        if group < self.groups() { group_of(group) * self.group + place } else { step }
     }
 
     /// Steps of an epoch.
@@ -172,7 +197,7 @@ impl ClassLayout {
 
     /// Positions of an epoch. Behind those of its steps are those of steps that are dropped.
     pub fn positions(&self) -> u64 {
-        (self.steps() + self.dropped.len() as u64) * self.places
+        (self.steps() + self.dropped_steps) * self.places
     }
 
     /// How many classes there are.
@@ -194,7 +219,7 @@ impl ClassLayout {
         let &LaidClass { turns, places, steps, first_turn, first_item, items, .. } = laid;
         let moved = first_turn.min(laid.items_end()) - first_item;
         // A class has all of its own turns from its steps, or from those of the classes behind it, or they are dropped.
-        let dropped = if self.dropped.binary_search(&class).is_ok() { turns - items } else { 0 };
+        let dropped = if self.dropped_of(class).is_some() { laid.left() } else { 0 };
         ClassShare { turns, places, steps, copies: steps * places - items, moved, dropped }
     }
 
@@ -203,12 +228,25 @@ impl ClassLayout {
         (0..self.classes.len()).map(|class| self.share(class)).collect()
     }
 
+    /// The first step of a class's dropped turns, counted behind all steps. Nothing if it drops none.
+    fn dropped_of(&self, class: usize) -> Option<u64> {
+        let found = self.dropped.binary_search_by_key(&class, |(class, _)| *class).ok()?;
+        Some(self.dropped[found].1)
+    }
+
+    /// The class of a step of dropped turns, and the number of the step among the class's own ones.
+    fn dropped_at(&self, step: u64) -> Option<(usize, u64)> {
+        let behind = step.checked_sub(self.steps()).filter(|step| *step < self.dropped_steps)?;
+        let (class, first) = self.dropped[self.dropped.partition_point(|(_, first)| *first <= behind) - 1];
+        Some((class, behind - first))
+    }
+
     /// The class of a step, where the steps of each class follow each other. Steps from [`steps`](Self::steps) on are dropped.
     fn of_step(&self, step: u64) -> Option<usize> {
-        match step.checked_sub(self.steps()) {
-            None => Some(self.classes.partition_point(|class| class.steps_end() <= step)),
-            Some(dropped) => self.dropped.get(usize::try_from(dropped).ok()?).copied(),
+        if step < self.steps() {
+            return Some(self.classes.partition_point(|class| class.steps_end() <= step));
         }
+        self.dropped_at(step).map(|(class, _)| class)
     }
 
     /// Turns that one of `ranks` ranks has in an epoch, dropped ones included. Each rank has an equal part of a step's places.
@@ -216,9 +254,9 @@ impl ClassLayout {
         let of_class = |(class, laid): (usize, &LaidClass)| {
             let part = laid.places / ranks;
             let of_step = |turns: u64| turns.saturating_sub(rank * part).min(part);
-            let is_dropped = self.dropped.binary_search(&class).is_ok();
-            let dropped = if is_dropped { laid.turns_end() - laid.items_end() } else { 0 };
-            laid.items / laid.places * part + of_step(laid.items % laid.places) + of_step(dropped)
+            let dropped = if self.dropped_of(class).is_some() { laid.left() } else { 0 };
+            let of_turns = |turns: u64| turns / laid.places * part + of_step(turns % laid.places);
+            of_turns(laid.items) + of_turns(dropped)
         };
         self.classes.iter().enumerate().map(of_class).sum()
     }
@@ -226,11 +264,12 @@ impl ClassLayout {
     /// The places of a step and the turns that it has, where the steps of each class follow each other.
     fn size_of_step(&self, step: u64) -> Option<ClassSize> {
         let class = &self.classes[self.of_step(step)?];
-        let turns = match step.checked_sub(self.steps()) {
-            None => (class.items - (step - class.first_step) * class.places).min(class.places),
-            Some(_) => class.turns_end() - class.items_end(),
+        let places = class.places;
+        let turns = match self.dropped_at(step) {
+            None => (class.items - (step - class.first_step) * places).min(places),
+            Some((_, own)) => (class.left() - own * places).min(places),
         };
-        Some(ClassSize { turns, places: class.places })
+        Some(ClassSize { turns, places })
     }
 
     /// The turn at a place of a step, among all turns in the order of the classes. Nothing where a place is bare.
@@ -239,11 +278,10 @@ impl ClassLayout {
         if place >= class.places {
             return None;
         }
-        // A step of dropped turns is as if it were the next of its class.
-        let (own, end) = if step < self.steps() {
-            (step - class.first_step, class.items_end())
-        } else {
-            (class.steps, class.turns_end())
+        // Steps of dropped turns are as if they were the next ones of their class.
+        let (own, end) = match self.dropped_at(step) {
+            None => (step - class.first_step, class.items_end()),
+            Some((_, own)) => (class.steps + own, class.turns_end()),
         };
         Some(class.first_item + own * class.places + place).filter(|item| *item < end)
     }
@@ -255,8 +293,9 @@ impl ClassLayout {
         // The class of whose steps it is one: the first that ends behind it. What a class drops is of none.
         let shown = self.classes.partition_point(|class| class.items_end() <= item);
         let Some(class) = self.classes.get(shown).filter(|class| class.first_item <= item) else {
-            let dropped = self.dropped.binary_search(&owner).ok()?;
-            return Some((self.steps() + dropped as u64, item - self.classes[owner].items_end()));
+            let (class, first) = (&self.classes[owner], self.dropped_of(owner)?);
+            let own = item - class.items_end();
+            return Some((self.steps() + first + own / class.places, own % class.places));
         };
         let own = item - class.first_item;
         Some((class.first_step + own / class.places, own % class.places))

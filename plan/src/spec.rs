@@ -148,7 +148,7 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
             hasher.update(&source.positions.to_le_bytes());
         }
     }
-    if let Some(ClassOrder { digest, places, leftovers, repeats, rule: _ }) = &spec.classes {
+    if let Some(ClassOrder { digest, places, leftovers, repeats, rule: _, accumulate }) = &spec.classes {
         hasher.update(b"classes");
         hasher.update(&(digest.len() as u64).to_le_bytes());
         hasher.update(digest);
@@ -158,6 +158,10 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
             for number in numbers {
                 hasher.update(&number.to_le_bytes());
             }
+        }
+        if *accumulate > 1 {
+            hasher.update(b"accumulate");
+            hasher.update(&accumulate.to_le_bytes());
         }
     }
     if let Some(selection) = &spec.selection {
@@ -214,6 +218,7 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
     let places = classes(|classes| numbers(&classes.places));
     let leftovers = classes(|classes| classes.leftovers().as_str_name().to_ascii_lowercase());
     let repeats = classes(|classes| numbers(&classes.repeats));
+    let accumulate = classes(|classes| classes.accumulate.max(1).to_string());
     let shuffle = |spec: &LedgerSpec| match spec.grains {
         Some(_) => "\"grains\"".to_owned(),
         None => spec.shuffle.to_string(),
@@ -245,6 +250,7 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
         ("the places of the steps of each class", places.0, places.1),
         ("leftovers", leftovers.0, leftovers.1),
         ("the repeats of each source", repeats.0, repeats.1),
+        ("accumulate", accumulate.0, accumulate.1),
         ("seed", kept.seed.to_string(), asked.seed.to_string()),
         ("the positions of each source", shares(kept), shares(asked)),
         ("the permutation's version", kept.permutation.to_string(), asked.permutation.to_string()),

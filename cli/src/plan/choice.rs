@@ -11,6 +11,8 @@ pub(super) struct BatchChoice {
     /// If they are given, they decide.
     pub pixels: Option<u64>,
     pub divisor: u64,
+    /// How many steps of one bucket follow each other.
+    pub accumulate: u64,
 }
 
 impl BatchChoice {
@@ -19,7 +21,7 @@ impl BatchChoice {
     /// # Errors
     /// They are no multiple of the divisor, or the bucket has more pixels than a step.
     pub(super) fn places(&self, bucket: Bucket) -> Result<u64, Failure> {
-        let Self { pictures, pixels, divisor } = *self;
+        let Self { pictures, pixels, divisor, .. } = *self;
         StepPlaces { pictures, pixels, divisor }.places(bucket).map_err(|problem| match problem {
             NoStepPlaces::NoMultiple { pictures, divisor } => {
                 Failure::Usage(format!("--batch-size is {pictures}, which is no multiple of --divisor {divisor}."))

@@ -88,7 +88,7 @@ impl PlannedEpoch {
         else {
             return Err(Failure::Failed("No picture has a bucket.".to_owned()));
         };
-        let layout = ClassLayout::new(&sizes, leftovers);
+        let layout = ClassLayout::new(&sizes, leftovers, batch.accumulate);
         let shares = layout.shares();
         let sum = |of: fn(&ClassShare) -> u64| shares.iter().map(of).sum();
         let buckets =
@@ -223,7 +223,7 @@ mod tests {
         found
     }
 
-    const BATCH: BatchChoice = BatchChoice { pictures: 16, pixels: None, divisor: 4 };
+    const BATCH: BatchChoice = BatchChoice { pictures: 16, pixels: None, divisor: 4, accumulate: 1 };
 
     #[test]
     fn a_plan_is_told_as_lines_and_as_json() {
@@ -246,6 +246,10 @@ mod tests {
         let batch = BatchChoice { pixels: Some(4200), ..BATCH };
         let planned = PlannedEpoch::new(&found(), batch, Leftovers::Neighbour, 1).unwrap();
         assert_eq!(planned.buckets.iter().map(|bucket| bucket.places).collect::<Vec<_>>(), [20, 40, 20]);
+        let groups = BatchChoice { accumulate: 3, ..BATCH };
+        let planned = PlannedEpoch::new(&found(), groups, Leftovers::Neighbour, 2).unwrap();
+        assert_eq!(planned.buckets.iter().map(|bucket| bucket.steps).collect::<Vec<_>>(), [12, 3, 4]);
+        assert_eq!(planned.copies, 19 * 16 - planned.turns);
         let Err(Failure::Failed(text)) =
             PlannedEpoch::new(&found(), BatchChoice { pixels: Some(799), ..BATCH }, Leftovers::Neighbour, 1)
         else {

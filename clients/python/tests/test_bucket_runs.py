@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 from contextlib import ExitStack
 from itertools import chain
 
@@ -56,6 +57,75 @@ def test_rule_62_ranks_share_steps_of_one_bucket_and_a_state_of_any_step_goes_to
                 rank.load_state_dict(json.loads(states[0]))
             assert steps_of(ranks) == whole[0][at:]
             assert steps_of(ranks) == whole[1]
+
+
+@pytest.fixture
+def planned(binary):
+    """What `forebay plan` says of steps of 8 pictures."""
+
+    def plan(sized, *more):
+        command = [binary, "plan", sized.folder, "--index", sized.index, "--buckets", ",".join(BUCKETS), "--json"]
+        said = subprocess.run([*command, "--batch-size", "8", *more], check=True, capture_output=True).stdout
+        return json.loads(said)
+
+    return plan
+
+
+def test_rule_62_steps_whose_gradients_are_accumulated_have_one_bucket_at_any_number_of_ranks(sized, planned):
+    sized = sized(100)
+    settings = {"buckets": {"rule": BUCKETS, "accumulate": 3}}
+    with ExitStack() as stack:
+        alone = job(stack, sized, 1, **settings)
+        expected = len(alone[0])
+        whole = [steps_of(alone), steps_of(alone)]
+        assert alone[0].audit()[0].complete
+    plan = planned(sized, "--accumulate", "3")
+    assert plan["steps"] == expected == 13
+    for epoch in whole:
+        assert sorted(chain(*(records for records, _ in epoch))) == list(range(100))
+        # The last group has one step, which has the copies.
+        groups = [{shape for _, shape in epoch[first : first + 3]} for first in range(0, expected, 3)]
+        assert [len(group) for group in groups] == [1] * 5
+        assert len(set.union(*groups)) == 3
+        assert [8 - len(records) for records, _ in epoch] == [0] * 12 + [plan["copies"]]
+    assert whole[0] != whole[1]
+    # States inside a group, between two, and before the shorter one.
+    for before, after, at in ((1, 4, 4), (4, 2, 6), (2, 1, 12)):
+        with ExitStack() as stack:
+            ranks = job(stack, sized, before, **settings)
+            for records, _ in whole[0][:at]:
+                assert list(chain(*(own(rank.next()) for rank in ranks))) == records
+            state = json.dumps(ranks[0].state_dict())
+        with ExitStack() as stack:
+            ranks = job(stack, sized, after, **settings)
+            for rank in ranks:
+                rank.load_state_dict(json.loads(state))
+            assert steps_of(ranks) == whole[0][at:]
+            assert steps_of(ranks) == whole[1]
+    with ExitStack() as stack:
+        (rank,) = job(stack, sized, 1, buckets=BUCKETS)
+        with pytest.raises(forebay.Error, match="accumulate was 3 and is now 1"):
+            rank.load_state_dict(json.loads(state))
+
+
+@pytest.mark.parametrize("accumulate", [2, 3, 5])
+def test_rule_62_pictures_that_fill_no_group_of_steps_are_dropped_as_the_plan_says(sized, planned, accumulate):
+    sized = sized(100)
+    plan = planned(sized, "--accumulate", str(accumulate), "--leftovers", "drop")
+    settings = {"buckets": {"rule": BUCKETS, "accumulate": accumulate, "leftovers": "drop"}, "shuffle": True}
+    with sized.loader(batch_size=8, **settings) as loader:
+        assert len(loader) == plan["steps"]
+        steps = [(own(batch), batch.images.shape[1:3]) for batch in loader]
+        assert len(steps) == plan["steps"]
+        audit = loader.audit()[0]
+    shapes = [shape for _, shape in steps]
+    assert all(shapes[at] == shapes[at - at % accumulate] for at in range(len(shapes)))
+    assert {len(records) for records, _ in steps} == {8}
+    assert len(set(chain(*(records for records, _ in steps)))) == 8 * len(steps) < 100
+    assert audit.adds_up
+    assert audit.dropped == plan["dropped"] == 100 - 8 * len(steps)
+    with pytest.raises(SettingsError, match="accumulate: cannot be combined with leftovers"):
+        sized.loader(buckets={**settings["buckets"], "leftovers": "repeat"})
 
 
 def test_rule_62_a_number_of_ranks_that_does_not_divide_a_step_is_refused_with_those_that_do(sized):

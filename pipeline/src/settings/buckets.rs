@@ -15,6 +15,8 @@ pub struct BucketSettings {
     pub steps: StepPlaces,
     /// What becomes of pictures that fill no step.
     pub leftovers: Leftovers,
+    /// How many steps of one bucket follow each other, at least 1.
+    pub accumulate: u32,
 }
 
 impl BucketSettings {

@@ -27,22 +27,29 @@ pub struct ClassOrder {
 /// The permutations of an epoch.
 #[derive(Clone, Debug)]
 struct ShuffledSteps {
-    steps: Permutation,
+    /// Of groups of steps of one class, which have one step each unless gradients are accumulated.
+    groups: Permutation,
     /// What that of each class is made from.
     classes: Permutation,
 }
 
 impl ClassPlan {
-    /// The plan of the classes of a table, in their order. `places` has the places of a step of each class. `keys` are the seed
-    /// and the dataset's fingerprint, if epochs are shuffled.
+    /// The plan of the classes of a table, in their order. `places` has the places of a step of each class, and `group` steps of one
+    /// class follow each other. `keys` are the seed and the dataset's fingerprint, if epochs are shuffled.
     ///
     /// # Panics
-    /// There are not as many numbers of places as classes, or one of them is 0.
-    pub fn new(table: Arc<ClassTable>, places: &[u64], leftovers: Leftovers, keys: Option<(u64, [u8; 32])>) -> Self {
+    /// There are not as many numbers of places as classes, or one of them is 0. Or a group cannot have so many steps.
+    pub fn new(
+        table: Arc<ClassTable>,
+        places: &[u64],
+        leftovers: Leftovers,
+        group: u64,
+        keys: Option<(u64, [u8; 32])>,
+    ) -> Self {
         assert_eq!(places.len(), table.len(), "each class has places");
         let sizes: Vec<ClassSize> =
             (0..).zip(places).map(|(class, places)| ClassSize { turns: table.turns(class), places: *places }).collect();
-        Self { layout: Arc::new(ClassLayout::new(&sizes, leftovers)), table, keys }
+        Self { layout: Arc::new(ClassLayout::new(&sizes, leftovers, group)), table, keys }
     }
 
     /// The classes of the records.
@@ -59,7 +66,7 @@ impl ClassPlan {
     pub fn epoch(&self, epoch: u64) -> ClassOrder {
         let epoch = epoch.min(MAX_EPOCH);
         let shuffled = self.keys.as_ref().map(|(seed, fingerprint)| ShuffledSteps {
-            steps: Permutation::new(self.layout.steps(), *seed, epoch, fingerprint, "class steps"),
+            groups: Permutation::new(self.layout.groups(), *seed, epoch, fingerprint, "class steps"),
             classes: Permutation::new(self.layout.turns(), *seed, epoch, fingerprint, "classes"),
         });
         ClassOrder { plan: self.clone(), shuffled }
@@ -107,8 +114,10 @@ impl ClassOrder {
                 let layout = &self.plan.layout;
                 let own = order.as_ref().map_or(turn, |order| order.inverse(turn));
                 let (step, place) = layout.place(layout.classes[class].first_turn + own)?;
-                // The permutation leaves dropped steps where they are.
-                let step = self.shuffled.as_ref().map_or(step, |shuffled| shuffled.steps.inverse(step));
+                let step = match &self.shuffled {
+                    Some(shuffled) => layout.moved(step, |group| shuffled.groups.inverse(group)),
+                    None => step,
+                };
                 Some(step * layout.places + place)
             })
         });
@@ -117,7 +126,8 @@ impl ClassOrder {
 
     /// The step, where those of each class follow each other.
     fn laid_step(&self, step: u64) -> u64 {
-        self.shuffled.as_ref().map_or(step, |shuffled| shuffled.steps.forward(step))
+        let moved = |shuffled: &ShuffledSteps| self.plan.layout.moved(step, |group| shuffled.groups.forward(group));
+        self.shuffled.as_ref().map_or(step, moved)
     }
 
     /// The permutation of a class's turns.

@@ -45,6 +45,15 @@ pub enum ClassProblem {
         "The order's sources do not fit its classes: each has so many positions as its records with a class have turns."
     )]
     Sources,
+    /// Groups of steps that no class can have.
+    #[error(
+        "{steps} steps of one class cannot follow each other: at most 65536 can, and only 1 with leftovers = \"repeat\", with which \
+         whole steps of a group would have copies alone. Use other leftovers."
+    )]
+    Accumulate {
+        /// As asked.
+        steps: u32,
+    },
     /// Shards would have steps of different classes.
     #[error(
         "Steps of classes cannot be divided into static shards: each shard would have other steps. Set assignment = \"lockstep\", \

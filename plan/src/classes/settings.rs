@@ -14,6 +14,8 @@ const NAMED: usize = 16;
 const MAX_POSITIONS: u64 = 1 << 56;
 /// Most turns of a record.
 const MAX_REPEATS: u32 = 1 << 15;
+/// Most steps of one class that follow each other.
+const MAX_ACCUMULATED: u32 = 1 << 16;
 
 /// Checks what a spec says of its classes, if it has some.
 pub(crate) fn check(spec: &LedgerSpec) -> Result<(), ClassProblem> {
@@ -34,6 +36,10 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), ClassProblem> {
     let is_known = repeats.is_empty() || repeats.len() == spec.sources.len();
     if !is_known || repeats.iter().any(|repeats| !(1..=MAX_REPEATS).contains(repeats)) {
         return Err(ClassProblem::Sources);
+    }
+    let is_repeated = leftovers(classes) == Some(Leftovers::Repeat);
+    if classes.accumulate > MAX_ACCUMULATED || classes.accumulate > 1 && is_repeated {
+        return Err(ClassProblem::Accumulate { steps: classes.accumulate });
     }
     if spec.shard.is_some() {
         return Err(ClassProblem::Shard);
@@ -94,6 +100,7 @@ impl ClassTable {
     /// turns of each record by source, and `rule` is for people.
     pub fn order(&self, places: &[u32], leftovers: Leftovers, repeats: &[u32], rule: &str) -> v1::ClassOrder {
         v1::ClassOrder {
+            accumulate: 0,
             digest: self.digest().to_vec(),
             places: places.to_vec(),
             leftovers: leftovers.message().into(),
@@ -145,7 +152,8 @@ impl ClassPlan {
         }
         let places: Vec<u64> = classes.places.iter().map(|places| u64::from(*places)).collect();
         let fingerprint = <[u8; 32]>::try_from(&*spec.fingerprint).map_err(|_| ClassProblem::Other)?;
-        let plan = Self::new(table, &places, leftovers, spec.shuffle.then_some((spec.seed, fingerprint)));
+        let group = u64::from(classes.accumulate.max(1));
+        let plan = Self::new(table, &places, leftovers, group, spec.shuffle.then_some((spec.seed, fingerprint)));
         if plan.layout().steps() == 0 { Err(ClassProblem::NoStep) } else { Ok(plan) }
     }
 }

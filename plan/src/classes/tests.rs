@@ -23,6 +23,7 @@ struct Case {
     places: Vec<u64>,
     sources: Vec<(u64, u16)>,
     leftovers: Leftovers,
+    group: u64,
     shuffled: bool,
 }
 
@@ -30,7 +31,7 @@ impl Case {
     fn plan(&self) -> ClassPlan {
         let count = u16::try_from(self.places.len()).unwrap();
         let table = ClassTable::new(self.classes.clone(), count, &self.sources).unwrap();
-        ClassPlan::new(Arc::new(table), &self.places, self.leftovers, self.shuffled.then_some(KEYS))
+        ClassPlan::new(Arc::new(table), &self.places, self.leftovers, self.group, self.shuffled.then_some(KEYS))
     }
 
     fn repeats(&self, record: usize) -> u16 {
@@ -74,21 +75,25 @@ impl Case {
             let place = |place: usize| usize::try_from(shuffled(place as u64)).unwrap();
             waiting.extend((0..turns.len()).map(|own| turns[place(own)]));
             let places = usize::try_from(*places).unwrap();
-            while waiting.len() >= places {
-                steps.push(waiting.drain(..places).map(Some).collect());
+            let group = places * usize::try_from(self.group).unwrap();
+            while waiting.len() >= group {
+                steps.extend((0..self.group).map(|_| waiting.drain(..places).map(Some).collect::<Vec<_>>()));
             }
             let is_passed_on = self.leftovers == Leftovers::Neighbour && Some(class) != last;
-            if is_passed_on || waiting.is_empty() {
-                continue;
+            while !is_passed_on && !waiting.is_empty() {
+                let mut rest: Vec<_> = waiting.drain(..waiting.len().min(places)).map(Some).collect();
+                rest.resize(places, None);
+                if self.leftovers == Leftovers::Drop { dropped.push(rest) } else { steps.push(rest) }
             }
-            let mut rest: Vec<_> = waiting.drain(..).map(Some).collect();
-            rest.resize(places, None);
-            if self.leftovers == Leftovers::Drop { dropped.push(rest) } else { steps.push(rest) }
         }
         if self.shuffled {
-            let order = Permutation::new(steps.len() as u64, KEYS.0, epoch, &KEYS.1, "class steps");
-            let laid = |step: u64| steps[usize::try_from(order.forward(step)).unwrap()].clone();
-            steps = (0..steps.len() as u64).map(laid).collect();
+            let mut groups: Vec<ModelSteps> =
+                steps.chunks(usize::try_from(self.group).unwrap()).map(<[_]>::to_vec).collect();
+            let whole = steps.len() / usize::try_from(self.group).unwrap();
+            let behind = groups.split_off(whole);
+            let order = Permutation::new(whole as u64, KEYS.0, epoch, &KEYS.1, "class steps");
+            let laid = (0..whole as u64).map(|group| groups[usize::try_from(order.forward(group)).unwrap()].clone());
+            steps = laid.chain(behind).flatten().collect();
         }
         steps.extend(dropped);
         steps
@@ -158,14 +163,22 @@ fn check_shares(case: &Case, plan: &ClassPlan, model: &ModelSteps) -> Result<(),
 
 fn cases() -> impl Strategy<Value = Case> {
     let class = prop_oneof![3 => 0_u16..5, 1 => Just(2_u16), 1 => Just(ClassTable::NONE)];
-    let leftovers = prop::sample::select(&[Leftovers::Neighbour, Leftovers::Repeat, Leftovers::Drop]);
+    let leftovers = prop::sample::select(&[
+        (Leftovers::Neighbour, 1),
+        (Leftovers::Neighbour, 2),
+        (Leftovers::Neighbour, 5),
+        (Leftovers::Repeat, 1),
+        (Leftovers::Drop, 1),
+        (Leftovers::Drop, 3),
+    ]);
     let sources = prop::collection::vec((0_u64..40, 1_u16..4), 0..3);
     (prop::collection::vec(class, 0..90), prop::collection::vec(1_u64..12, 5), sources, leftovers, any::<bool>())
-        .prop_map(|(classes, places, sources, leftovers, shuffled)| Case {
+        .prop_map(|(classes, places, sources, (leftovers, group), shuffled)| Case {
             classes,
             places,
             sources,
             leftovers,
+            group,
             shuffled,
         })
 }
@@ -183,8 +196,11 @@ fn rule_62_empty_classes_and_classes_of_one_record_are_as_the_model_has_them() {
         for classes in
             [vec![], vec![ClassTable::NONE; 3], vec![1], vec![4, 0], vec![0, 1, 2, 3, 4], vec![2; 12], vec![3; 5]]
         {
-            let case = Case { classes, places: vec![4, 4, 8, 4, 2], sources: vec![], leftovers, shuffled: true };
-            check(&case, 1).unwrap();
+            let places = vec![4, 4, 8, 4, 2];
+            for group in if leftovers == Leftovers::Repeat { 1..2 } else { 1..4 } {
+                let (classes, places) = (classes.clone(), places.clone());
+                check(&Case { classes, places, sources: vec![], leftovers, group, shuffled: true }, 1).unwrap();
+            }
         }
     }
 }
@@ -193,24 +209,58 @@ fn rule_62_empty_classes_and_classes_of_one_record_are_as_the_model_has_them() {
 fn rule_62_with_neighbours_an_epoch_has_fewer_copies_than_a_step_has_places_and_they_are_in_the_last_class() {
     let turns = [1000, 3, 0, 517, 64, 1, 2000];
     let sizes = turns.map(|turns| ClassSize { turns, places: 64 });
-    let layout = ClassLayout::new(&sizes, Leftovers::Neighbour);
+    let layout = ClassLayout::new(&sizes, Leftovers::Neighbour, 1);
     let copies: Vec<u64> = layout.shares().iter().map(|share| share.copies).collect();
     assert_eq!(copies[..6], [0; 6]);
     assert_eq!((layout.steps(), copies[6]), (57, 57 * 64 - 3585));
     let moved: u64 = layout.shares().iter().map(|share| share.moved).sum();
     assert!(moved <= 6 * 63, "{moved}");
-    let repeated = ClassLayout::new(&sizes, Leftovers::Repeat);
+    let repeated = ClassLayout::new(&sizes, Leftovers::Repeat, 1);
     assert_eq!(repeated.shares().iter().map(|share| share.moved).sum::<u64>(), 0);
     assert_eq!(repeated.steps(), 16 + 1 + 9 + 1 + 1 + 32);
-    let dropped = ClassLayout::new(&sizes, Leftovers::Drop);
+    let dropped = ClassLayout::new(&sizes, Leftovers::Drop, 1);
     assert_eq!(dropped.shares().iter().map(|share| (share.copies, share.dropped)).max(), Some((0, 40)));
     assert_eq!((dropped.steps(), dropped.positions()), (15 + 8 + 1 + 31, (55 + 5) * 64));
 }
 
 #[test]
+fn rule_62_steps_whose_gradients_are_accumulated_have_one_class_also_behind_a_shuffle() {
+    let turns = [100, 3, 0, 517, 64, 1, 200];
+    let classes = (0..).zip(turns).flat_map(|(class, turns)| vec![class; turns]).collect();
+    let case = Case {
+        classes,
+        places: vec![8; 7],
+        sources: vec![],
+        leftovers: Leftovers::Neighbour,
+        group: 4,
+        shuffled: true,
+    };
+    let plan = case.plan();
+    assert_eq!(plan.layout().steps(), 885_u64.div_ceil(8), "as many steps as without groups");
+    for epoch in 0..20 {
+        let order = plan.epoch(epoch);
+        let classes: Vec<_> = (0..plan.layout().steps()).map(|step| order.class(step).unwrap()).collect();
+        assert!(classes.chunks(4).all(|group| group.iter().all(|class| *class == group[0])), "{classes:?}");
+        assert!(classes[..8].iter().any(|class| *class != classes[0]) || epoch > 0);
+    }
+    let dropped = Case { leftovers: Leftovers::Drop, ..case }.plan();
+    let shares = dropped.layout().shares();
+    assert_eq!(shares.iter().map(|share| share.steps).collect::<Vec<_>>(), [12, 0, 0, 64, 8, 0, 24]);
+    assert_eq!(shares.iter().map(|share| share.dropped).collect::<Vec<_>>(), [4, 3, 0, 5, 0, 1, 8]);
+    assert_eq!(dropped.layout().positions(), (108 + 5) * 8);
+}
+
+#[test]
 fn rule_62_two_epochs_differ_in_their_order_and_not_in_their_steps() {
     let classes: Vec<u16> = (0..500).map(|record| record % 3).collect();
-    let case = Case { classes, places: vec![16; 3], sources: vec![], leftovers: Leftovers::Neighbour, shuffled: true };
+    let case = Case {
+        classes,
+        places: vec![16; 3],
+        sources: vec![],
+        leftovers: Leftovers::Neighbour,
+        group: 1,
+        shuffled: true,
+    };
     let plan = case.plan();
     let turns =
         |epoch| (0..plan.layout().positions()).map(|position| plan.epoch(epoch).turn(position)).collect::<Vec<_>>();
@@ -235,7 +285,7 @@ fn rule_62_a_billion_records_take_six_bytes_each_and_sampled_positions_are_found
     let table = ClassTable::new(classes.collect(), 64, &[]).unwrap();
     println!("{} bytes, {:?}", table.bytes(), start.elapsed());
     assert!(table.bytes() as u64 <= 6 * records + (1 << 20));
-    let plan = ClassPlan::new(Arc::new(table), &[256; 64], Leftovers::Neighbour, Some(KEYS));
+    let plan = ClassPlan::new(Arc::new(table), &[256; 64], Leftovers::Neighbour, 1, Some(KEYS));
     let order = plan.epoch(3);
     let (samples, start) = (1_000_000, std::time::Instant::now());
     let positions = (0..samples).map(|sample| sample * (order.positions() / samples));

@@ -79,6 +79,7 @@ fn rule_62_the_classes_of_steps_are_part_of_the_spec_and_their_rule_is_for_peopl
         leftovers: 1,
         repeats: vec![],
         rule: "kohya".to_owned(),
+        accumulate: 0,
     };
     let of = |classes: ClassOrder| {
         let classes = Some(classes);
@@ -93,14 +94,20 @@ fn rule_62_the_classes_of_steps_are_part_of_the_spec_and_their_rule_is_for_peopl
         (ClassOrder { places: vec![8, 8], ..classes.clone() }, "each class was 8, 16 and is now 8, 8"),
         (ClassOrder { leftovers: 3, ..classes.clone() }, "leftovers was neighbour and is now drop"),
         (ClassOrder { repeats: vec![2], ..classes.clone() }, "the repeats of each source was none and is now 2"),
+        (ClassOrder { accumulate: 4, ..classes.clone() }, "accumulate was 1 and is now 4"),
     ] {
         assert_ne!(spec_hash(&of(other.clone())), spec_hash(&kept));
         let said = differences(&kept, &of(other));
         assert!(said.contains(words), "{said}");
     }
-    let renamed = of(ClassOrder { rule: "buckets of kohya".to_owned(), ..classes });
+    let renamed = of(ClassOrder { rule: "buckets of kohya".to_owned(), ..classes.clone() });
     assert_eq!((spec_hash(&renamed), nameless(&renamed)), (spec_hash(&kept), nameless(&kept)));
     assert_eq!(check(&kept), Ok(()));
+    let groups = |accumulate, leftovers| check(&of(ClassOrder { accumulate, leftovers, ..classes.clone() }));
+    assert_eq!((groups(4, 1), groups(1 << 16, 3), groups(1, 2)), (Ok(()), Ok(()), Ok(())));
+    for (accumulate, leftovers) in [(2, 2), ((1 << 16) + 1, 1), (u32::MAX, 3)] {
+        assert_eq!(groups(accumulate, leftovers), Err(ClassProblem::Accumulate { steps: accumulate }.into()));
+    }
 }
 
 #[test]

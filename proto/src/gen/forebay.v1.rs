@@ -97,6 +97,9 @@ pub struct ClassOrder {
     /// The rule that gives records their classes. For people: it may differ between two specs of one ledger.
     #[prost(string, tag = "5")]
     pub rule: ::prost::alloc::string::String,
+    /// How many steps of one class follow each other, so that gradients of one shape are accumulated. 0 is 1.
+    #[prost(uint32, tag = "6")]
+    pub accumulate: u32,
 }
 /// Nested message and enum types in `ClassOrder`.
 pub mod class_order {

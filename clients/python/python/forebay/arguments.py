@@ -119,9 +119,9 @@ class Arguments(Batches[Batch]):
             buckets: Batches whose pictures all have the size of one bucket; buckets differ from batch to batch. "kohya"
                 and "diffusers" are the rules of those packages, and a list such as ["1024x1024", "832x1216"] (height x
                 width) gives each picture the bucket of the nearest aspect. A table has the rule and its settings:
-                resolution, min, max, step, no_upscale, max_crop, crop, interpolation, pixels, divisor and leftovers.
-                The dataset needs sizes (`forebay index SOURCE --sizes`), and transform may have what is done behind the
-                cut. docs/sizes.md explains all of it. None: all pictures have one size.
+                resolution, min, max, step, no_upscale, max_crop, crop, interpolation, pixels, divisor, leftovers and
+                accumulate. The dataset needs sizes (`forebay index SOURCE --sizes`), and transform may have what is
+                done behind the cut. docs/sizes.md explains all of it. None: all pictures have one size.
             views: Further views of each picture: columns with a size or transforms of their own. A picture is read and
                 decoded once for all views, and each view has its own random choices. match, dtype and layout are those
                 of images, unless a view has its own. Cannot be combined with `reducing_gap`. None: only images. A view

@@ -16,8 +16,8 @@ pub(super) const KEYS: &[Key] = keys! {
     /// Batches whose pictures all have the size of one bucket; buckets differ from batch to batch. "kohya" and "diffusers" are the
     /// rules of those packages, and a list such as ["1024x1024", "832x1216"] (height x width) gives each picture the bucket of the
     /// nearest aspect. A table has the rule and its settings: resolution, min, max, step, no_upscale, max_crop, crop, interpolation,
-    /// pixels, divisor and leftovers. The dataset needs sizes (`forebay index SOURCE --sizes`), and transform may have what is done behind
-    /// the cut. docs/sizes.md explains all of it. Left out: all pictures have one size.
+    /// pixels, divisor, leftovers and accumulate. The dataset needs sizes (`forebay index SOURCE --sizes`), and transform may have what
+    /// is done behind the cut. docs/sizes.md explains all of it. Left out: all pictures have one size.
     buckets: "str | Sequence[str] | Mapping[str, Any]",
         example: "{ rule = \"kohya\", resolution = 1024, crop = \"random\", leftovers = \"repeat\" }", home: Home::Loader;
 };
@@ -45,6 +45,7 @@ pub(super) struct Buckets {
     pixels: Option<u64>,
     divisor: Option<u64>,
     leftovers: Leftovers,
+    accumulate: u32,
 }
 
 impl Buckets {
@@ -64,6 +65,7 @@ impl Buckets {
             pixels: None,
             divisor: None,
             leftovers: Leftovers::default(),
+            accumulate: 1,
         })
     }
 
@@ -110,6 +112,12 @@ impl Buckets {
             Leftovers::default(),
             choice(&[("neighbour", Leftovers::Neighbour), ("repeat", Leftovers::Repeat), ("drop", Leftovers::Drop)]),
         );
+        let accumulate = table.take_or("accumulate", 1, whole(1..=1 << 16));
+        if accumulate > 1 && leftovers == Leftovers::Repeat {
+            let problem = "cannot be combined with leftovers = \"repeat\", with which whole steps would have copies alone; give other \
+                           leftovers.";
+            table.mistake("accumulate", problem);
+        }
         if found.is_none() && !table.has("rule") {
             table.mistake("rule", "is missing; give \"kohya\", \"diffusers\" or a list of sizes.");
         }
@@ -122,7 +130,7 @@ impl Buckets {
                 "cannot be combined with no_upscale, with which the buckets depend on the pictures; give batch_size.";
             table.mistake("pixels", problem);
         }
-        Some(Self { rule, max_crop, name, cut, interpolation, pixels, divisor, leftovers })
+        Some(Self { rule, max_crop, name, cut, interpolation, pixels, divisor, leftovers, accumulate })
     }
 
     /// Whether steps have a number of pixels, so that the number of their pictures follows.
@@ -158,8 +166,8 @@ impl Buckets {
 
     /// The settings of the stream, whose steps have so many pictures if there are no pixels.
     pub(super) fn settings(&self, pictures: u32, ranks: u32) -> BucketSettings {
-        let Self { rule, max_crop, name, leftovers, .. } = self.clone();
-        BucketSettings { rule, max_crop, name, steps: self.steps(pictures, ranks), leftovers }
+        let Self { rule, max_crop, name, leftovers, accumulate, .. } = self.clone();
+        BucketSettings { rule, max_crop, name, steps: self.steps(pictures, ranks), leftovers, accumulate }
     }
 
     /// What is done to the pictures of the largest bucket, before all else.

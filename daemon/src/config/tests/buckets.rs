@@ -27,6 +27,8 @@ fn rule_64_buckets_have_a_rule_by_name_or_a_list_and_a_table_has_their_settings(
     let cut =
         settings(&json!({ "buckets": { "rule": "512x512", "max_crop": 0.25 } })).unwrap().settings.buckets.unwrap();
     assert_eq!((cut.max_crop, &*cut.name), (0.25, "512x512 max_crop 0.25"));
+    let groups = json!({ "buckets": { "rule": "512x512", "accumulate": 4, "leftovers": "drop" } });
+    assert_eq!((settings(&groups).unwrap().settings.buckets.unwrap().accumulate, buckets.accumulate), (4, 1));
     let one = settings(&json!({ "buckets": "512x640,640x512" })).unwrap();
     let list = settings(&json!({ "buckets": ["512x640", "640x512"] })).unwrap();
     assert_eq!(one.settings, list.settings);
@@ -70,6 +72,12 @@ fn rule_62_what_does_not_go_with_buckets_is_refused_by_key() {
             "buckets.pixels",
             "give batch_size",
         ),
+        (
+            json!({ "buckets": { "rule": "kohya", "accumulate": 2, "leftovers": "repeat" } }),
+            "buckets.accumulate",
+            "give other leftovers",
+        ),
+        (json!({ "buckets": { "rule": "kohya", "accumulate": 0 } }), "buckets.accumulate", "1 to 65536"),
         (json!({ "buckets": "kohya", "size": 8 }), "size", "cannot be combined with buckets"),
         (json!({ "buckets": "kohya", "weights": [1.0] }), "weights", "repeats can be"),
         (json!({ "buckets": "kohya", "page": 1 }), "page", "first page"),

@@ -260,7 +260,8 @@ mod tests {
             selection: _,
         } = LedgerSpec::default();
         let RecordSelection { digest: _, records: _ } = RecordSelection::default();
-        let ClassOrder { digest: _, places: _, leftovers: _, repeats: _, rule: _ } = ClassOrder::default();
+        let ClassOrder { digest: _, places: _, leftovers: _, repeats: _, rule: _, accumulate: _ } =
+            ClassOrder::default();
         let SourceShare { records: _, positions: _, name: _ } = SourceShare::default();
         let AckItem { lease: _, range: _, kind: _, count: _, sum_high: _, sum_low: _ } = AckItem::default();
     }

@@ -45,7 +45,10 @@ impl Case {
             seed: KEYS.0,
             permutation: CLASS_PERMUTATION,
             sources: self.sources.iter().zip(positions).map(share).collect(),
-            classes: Some(table.order(&places, self.leftovers, &repeats, "")),
+            classes: Some(ClassOrder {
+                accumulate: u32::try_from(self.group).unwrap(),
+                ..table.order(&places, self.leftovers, &repeats, "")
+            }),
             ..LedgerSpec::default()
         }
     }
@@ -167,7 +170,7 @@ proptest! {
 
 fn small() -> Case {
     let classes = vec![0, 1, 1, ClassTable::NONE, 0, 1, 2, 1];
-    Case { classes, places: vec![4, 8, 4], sources: vec![], leftovers: Leftovers::Repeat, shuffled: true }
+    Case { classes, places: vec![4, 8, 4], sources: vec![], leftovers: Leftovers::Repeat, group: 1, shuffled: true }
 }
 
 fn refused(spec: &LedgerSpec, table: Option<&ClassNumbers>) -> String {
@@ -247,7 +250,8 @@ fn rule_62_the_order_is_pinned() {
     // States and ledgers on disk depend on it.
     let classes: Vec<u16> = (0..300_u32).map(|record| u16::try_from(record * record % 7 % 3).unwrap()).collect();
     let sources = vec![(100, 2), (200, 1)];
-    let case = Case { classes, places: vec![8, 12, 4], sources, leftovers: Leftovers::Neighbour, shuffled: true };
+    let case =
+        Case { classes, places: vec![8, 12, 4], sources, leftovers: Leftovers::Neighbour, group: 1, shuffled: true };
     let order = case.planned(Some(case.rank(1, 2))).unwrap().epoch(5);
     let mut hasher = blake3::Hasher::new();
     for position in 0..order.len() {
