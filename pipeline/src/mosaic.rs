@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use forebay_pixels::{Draw, Mosaics, Origin, PARTNERS};
+use forebay_plan::{SelectionProblem, SelectionTable};
 use forebay_sources::{ReadError, ReadErrorKind, Retry, Source};
 
 use crate::record::{EpochTurn, FailedRead};
+use crate::selected;
 
 /// Reads records with their partners.
 #[derive(Clone, Debug)]
@@ -13,6 +15,8 @@ pub(crate) struct MosaicReads {
     mosaics: Arc<Mosaics>,
     /// Seed of the random choices.
     seed: u64,
+    /// The records that partners are drawn from, if these are not all.
+    selection: Option<Arc<SelectionTable>>,
 }
 
 /// What was read for a mosaic.
@@ -35,14 +39,29 @@ pub(crate) struct PartnerContent {
 pub(crate) type Partners = [Option<(u64, Origin)>; PARTNERS];
 
 impl MosaicReads {
-    pub(crate) fn new(mosaics: Arc<Mosaics>, seed: u64) -> Self {
-        Self { mosaics, seed }
+    /// Partners are drawn from the records that are selected of the source.
+    ///
+    /// # Errors
+    /// The selection is not one of the source.
+    pub(crate) fn new(mosaics: Arc<Mosaics>, seed: u64, source: &dyn Source) -> Result<Self, SelectionProblem> {
+        Ok(Self { mosaics, seed, selection: selected::table(source)? })
+    }
+
+    /// The mosaics that it reads for.
+    pub(crate) fn mosaics(&self) -> &Mosaics {
+        &self.mosaics
     }
 
     /// The partners of a turn, out of the records of a source. None if its picture is alone.
     fn partners(&self, source: &dyn Source, EpochTurn { epoch, turn }: EpochTurn) -> Option<[u64; PARTNERS]> {
         let draw = Draw { seed: self.seed, epoch, record: turn.key() };
-        self.mosaics.partners(draw, source.len())
+        match &self.selection {
+            Some(selection) => {
+                let places = self.mosaics.partners(draw, selection.count())?;
+                Some(places.map(|place| selection.record(place)))
+            }
+            None => self.mosaics.partners(draw, source.len()),
+        }
     }
 
     /// Bytes of what [`read`](Self::read) gives, as far as the source knows them.
@@ -137,6 +156,7 @@ pub(crate) mod tests {
 
     use forebay_pixels::{Mosaic, Output, Recipe, Size, Transform};
     use forebay_proto::Turn;
+    use forebay_sources::Selection;
 
     use super::*;
     use crate::prefetch::memory_source::MemorySource;
@@ -146,7 +166,7 @@ pub(crate) mod tests {
         let mut mosaic = Mosaic::to(Size::One(8));
         mosaic.p = p;
         let recipe = Recipe::new(vec![Transform::Mosaic(mosaic)], Output::default()).unwrap();
-        MosaicReads::new(Arc::new(Mosaics::of(&recipe).unwrap()), 5)
+        MosaicReads { mosaics: Arc::new(Mosaics::of(&recipe).unwrap()), seed: 5, selection: None }
     }
 
     fn of(record: u64) -> EpochTurn {
@@ -177,6 +197,23 @@ pub(crate) mod tests {
             }
         }
         assert!(seen.len() > 80, "any record is a partner: {}", seen.len());
+    }
+
+    #[test]
+    fn rule_66_partners_are_drawn_from_the_selected_records_as_from_a_dataset_of_these_alone() {
+        let (memory_source, all) = (MemorySource::new(100), reads(1.0));
+        let kept = Selection::of(100, |record| record % 7 == 2);
+        let table = SelectionTable::new(Arc::clone(kept.words()), 100).unwrap();
+        let selected = MosaicReads { selection: Some(Arc::new(table)), ..all.clone() };
+        let (numbers, alone) = (kept.iter().collect::<Vec<_>>(), MemorySource::new(kept.count()));
+        let mut seen = std::collections::BTreeSet::new();
+        for record in 0..100 {
+            let drawn = selected.partners(&memory_source, of(record)).unwrap();
+            let places = all.partners(&alone, of(record)).unwrap();
+            assert_eq!(drawn, places.map(|place| numbers[usize::try_from(place).unwrap()]));
+            seen.extend(drawn);
+        }
+        assert!(seen.into_iter().eq(numbers), "any of them is a partner");
     }
 
     #[test]

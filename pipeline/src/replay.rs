@@ -107,7 +107,7 @@ pub struct Replay<'a> {
     views: Vec<View>,
     /// The buckets of the pictures, and the order of the epochs, which decides about the bucket of a turn.
     classes: Option<(StreamClasses, EpochPlan)>,
-    mosaics: Option<Arc<Mosaics>>,
+    mosaics: Option<MosaicReads>,
     steps: Option<ReplayedSteps>,
     cache: Option<Cache>,
     limits: Limits,
@@ -138,7 +138,10 @@ impl<'a> Replay<'a> {
         let memory = Arc::new(Budget::new(decode.memory.0));
         let lane = CpuLane::maker(CpuShared::new(decode.limits, Arc::clone(&memory), decode.jpeg))();
         let mask_thread = MaskThread::new(decode.limits);
-        let mosaics = Mosaics::of(&settings.recipe).map(Arc::new);
+        let mosaics = Mosaics::of(&settings.recipe).map(|mosaics| {
+            MosaicReads::new(Arc::new(mosaics), settings.seed, source.as_ref()).map_err(SpecError::from)
+        });
+        let mosaics = mosaics.transpose()?;
         let classes = StreamClasses::new(source.as_ref(), settings)?.map(|classes| -> Result<_, ReplayError> {
             let classes = classes.with_recipes(&recipe)?;
             // Ranks share the steps, so they decide about no bucket.
@@ -169,7 +172,7 @@ impl<'a> Replay<'a> {
             }
             None => &*recipe,
         };
-        let content = content(source, mosaics.as_ref(), seed, EpochTurn { epoch, turn })?;
+        let content = content(source, mosaics.as_ref(), EpochTurn { epoch, turn })?;
         let draw = Draw { seed, epoch, record: turn.key() };
         let further = views.iter().map(|view| (view.name.as_str(), &view.recipe, draw.of_view(&view.name)));
         let each: Vec<(&str, &Recipe, Draw)> = std::iter::once(("images", recipe, draw)).chain(further).collect();
@@ -224,7 +227,7 @@ impl<'a> Replay<'a> {
             let played = steps.play((origin, awaiting), (record, draw, turn.repeat()), behind, &mut out);
             played.map_err(|words| bad(words.trim_end_matches('.').to_owned()))?;
         }
-        if let Some(mosaics) = mosaics.as_deref() {
+        if let Some(mosaics) = mosaics.as_ref().map(MosaicReads::mosaics) {
             let own = OwnPicture { mosaics, content: &content, record, draw };
             let lay = |tile, pixels: &MosaicPixels| mosaics.lay(tile, &pixels.picture, &mut made[0].bytes);
             let outcome = MosaicThread::default().each(lane, own, &masks, |_, _, _| Ok(()), lay);
@@ -260,14 +263,13 @@ fn class(plan: &EpochPlan, epoch: u64, turn: Turn) -> Option<usize> {
 /// What a turn of a record is made of.
 fn content(
     source: &Arc<dyn Source>,
-    mosaics: Option<&Arc<Mosaics>>,
-    seed: u64,
+    mosaics: Option<&MosaicReads>,
     of: EpochTurn,
 ) -> Result<MosaicContent, ReplayError> {
     let (record, mut own) = (of.turn.record(), Vec::new());
     // The source limits each record by itself. There is no budget that the records of a mosaic share.
     let read = if let Some(mosaics) = mosaics {
-        MosaicReads::new(Arc::clone(mosaics), seed).read(source.as_ref(), of, u64::MAX, own, |_partner| true)
+        mosaics.read(source.as_ref(), of, u64::MAX, own, |_partner| true)
     } else {
         let read = source.read(record, u64::MAX, &mut own).map(|()| MosaicContent::alone(own));
         read.map_err(|error| FailedRead::at(record, error))

@@ -1,10 +1,22 @@
 //! What is read of a dataset: all of its records, or the selected ones (semantics rule 66).
 
+use std::sync::Arc;
+
+use forebay_plan::{SelectionProblem, SelectionTable};
 use forebay_sources::{Member, Selection, Source};
 
 /// How many records are read.
 pub(crate) fn count(source: &dyn Source) -> u64 {
     source.selection().map_or_else(|| source.len(), Selection::count)
+}
+
+/// The selected records as the plan has them. Nothing if all records are read.
+///
+/// # Errors
+/// They are not of this source.
+pub(crate) fn table(source: &dyn Source) -> Result<Option<Arc<SelectionTable>>, SelectionProblem> {
+    let table = |own: &Selection| SelectionTable::new(Arc::clone(own.words()), own.records());
+    Ok(source.selection().map(table).transpose()?.map(Arc::new))
 }
 
 /// The records that are read, in the dataset's order.

@@ -185,9 +185,24 @@ def test_rule_66_what_cannot_be_selected_is_refused_with_the_first_wrong_entry(p
     refused(r"no column \"babel\"\. Did you mean \"label\"\?\n  babel = 0\n  \^", where="babel = 0")
     refused(r"forebay index SOURCE --sizes", where="pixels > 9")
     refused(r"none.npy", select=tmp_path / "none.npy")
-    mosaic = SETTINGS | {"size": None, "transform": [transforms.Mosaic(8)]}
-    with pytest.raises(SettingsError, match=r"select or where: cannot be combined with a mosaic"):
-        forebay.Loader(folder, select=keep([1, 2]), **mosaic)
+
+
+def test_rule_66_partners_of_a_mosaic_are_selected_records(pictures, keep):
+    mosaic = SETTINGS | {"size": None, "transform": [transforms.Mosaic(16)]}
+    with forebay.Loader(pictures(40), select=keep(), **mosaic) as loader:
+        for _ in range(2):
+            shown, mixed = set(), 0
+            for batch in loader:
+                for image in batch.images:
+                    # Each picture has one colour, in which the red is its number.
+                    of_pictures = image[(image[..., 1] == 100) & (image[..., 2] == 200)]
+                    colours = set(of_pictures[:, 0].tolist())
+                    shown |= colours
+                    mixed += len(colours) > 1
+            assert shown <= set(KEPT)
+            assert len(shown) > len(KEPT) // 2
+            assert mixed > len(KEPT) // 2, "most mosaics show partners"
+        assert [audit.adds_up for audit in loader.audit()] == [True, True]
 
 
 def test_rule_66_a_run_with_another_selection_is_refused_with_both_digests(pictures, keep):

@@ -275,7 +275,6 @@ impl Opening {
             ("views", of_view || is_mosaic && !settings.views.is_empty()),
             ("mixing", is_mosaic && settings.mixing.is_some()),
             ("cache", is_mosaic && settings.cache.is_some()),
-            ("select or where", is_mosaic && self.dataset.source.selection().is_some()),
         ];
         match unfit.into_iter().find(|(_, is_unfit)| *is_unfit) {
             Some((key, _)) => Err(StreamError::NoMosaic { key }),

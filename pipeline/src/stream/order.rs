@@ -8,7 +8,7 @@ use forebay_plan::{
     OrderTable, PERMUTATION, Plan, SELECTED, SelectionProblem, SelectionTable, SpecError, shares,
 };
 use forebay_proto::v1::{LedgerSpec, SourceShare};
-use forebay_sources::{Grains, Member, Selection, Source};
+use forebay_sources::{Grains, Member, Source};
 
 use crate::classes::StreamClasses;
 use crate::selected;
@@ -33,8 +33,7 @@ impl StreamOrder {
         part: Option<EpochPart>,
         classes: Option<&StreamClasses>,
     ) -> Result<Self, SpecError> {
-        let table = |own: &Selection| SelectionTable::new(Arc::clone(own.words()), own.records());
-        let selection = source.selection().map(table).transpose()?.map(Arc::new);
+        let selection = selected::table(source)?;
         let order = Self::of_selected(source, settings, part, classes, selection.as_deref())?;
         let Some(selection) = selection else { return Ok(order) };
         let LedgerSpec { permutation, .. } = order.spec;

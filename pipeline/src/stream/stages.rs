@@ -204,7 +204,8 @@ impl Stages {
     /// What reads records with their partners, if the recipe has mosaics.
     fn mosaics(&self) -> Option<MosaicReads> {
         let mosaics = Mosaics::of(self.dataset.recipe())?;
-        Some(MosaicReads::new(Arc::new(mosaics), self.settings.seed))
+        let reads = MosaicReads::new(Arc::new(mosaics), self.settings.seed, &**self.dataset.source());
+        Some(reads.expect("the stream's order was made of the same selection"))
     }
 
     /// How boxes and points follow their pictures.
