@@ -19,6 +19,8 @@ pub const MIXED: [&str; 2] = ["mixed_labels", "mix"];
 /// ranks. The others are pairs of a vertical and a horizontal number: the size of the picture as it was, the size that is shown, and
 /// where this begins in the picture once it was resized.
 pub const BUCKETED: [&str; 4] = ["planned", "sizes", "shown", "crop"];
+/// The column that a stream has if trainers want random bits for choices of their own.
+pub const DRAW: &str = "draw";
 /// What else a batch has a name for.
 const TAKEN: [&str; 4] = ["epoch", "valid", "validity", REPEATS];
 
@@ -249,6 +251,15 @@ impl Schema {
         let types = [ColumnType::scalar(ElementType::I64), pair(), pair(), pair()];
         let columns = BUCKETED.into_iter().zip(types).map(|(name, of)| Field::new(name, of));
         Self::try_new(self.fields.into_iter().chain(columns).collect())
+    }
+
+    /// The same with the column [`DRAW`] behind the others.
+    ///
+    /// # Errors
+    /// A column has this name, or there are as many columns as there may be.
+    pub fn with_draw(self) -> Result<Self, SchemaError> {
+        let draw = Field::new(DRAW, ColumnType::scalar(ElementType::U64));
+        Self::try_new(self.fields.into_iter().chain([draw]).collect())
     }
 
     /// The place of the column of repeats.

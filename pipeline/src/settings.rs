@@ -84,6 +84,9 @@ settings! {
             /// The picture to which the dataset's boxes and points refer: "seen" (with its EXIF orientation applied) or
             /// "stored" (without it). Set it to "stored" if the boxes were made by a program that ignores EXIF orientations.
             annotated: Annotated = Annotated::default(), word, home: Home::Targets;
+            /// Batches have the column "draw": 64 random bits for each record and epoch, for choices of the trainer's own, such as
+            /// which captions it drops. They follow from the seed as transforms do, so a run that is resumed has the same.
+            draw: bool = false, flag, home: Home::Targets;
             /// The seed of the order and of all random transforms.
             seed: u64 = 0, whole(0..=u64::MAX);
             /// Passes over the dataset. Left out: no end.

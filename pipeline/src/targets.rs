@@ -1,11 +1,13 @@
 //! The columns of a stream's batches that come from its dataset, beside pictures and labels.
 
 mod bucket_columns;
+mod own_column;
 
 use std::sync::Arc;
 
-use forebay_columns::{Column, ColumnType, Element, ElementType, Field, MIXED, Role, Room, Schema, SchemaError, Table};
-use forebay_pixels::{Dtype, Layout, PARTNERS, View};
+use forebay_columns::{ColumnType, DRAW, ElementType, Field, MIXED, Role, Room, Schema, SchemaError, Table};
+use forebay_pixels::{Draw, Dtype, Layout, PARTNERS, View};
+use forebay_proto::Turn;
 use forebay_ring::SlotFrame;
 use forebay_sources::{MaskColumn, Source};
 use thiserror::Error;
@@ -18,6 +20,7 @@ use crate::follow::{Follow, FollowSettings, Follower};
 use crate::step_columns::StepColumns;
 use crate::step_lists::StepLists;
 use bucket_columns::BucketColumns;
+use own_column::OwnColumn;
 
 /// Which columns of a dataset a stream's batches have.
 #[derive(Clone, Debug)]
@@ -25,7 +28,7 @@ pub(crate) struct Targets {
     source: Arc<dyn Source>,
     schema: Schema,
     /// For each column of a batch that comes from the dataset's table, its place there. Behind these are masks, then
-    /// views, then the columns of mixing and of buckets, and last the column of repeats.
+    /// views, then the columns of mixing and of buckets, the random bits, and last the column of repeats.
     columns: Vec<usize>,
     /// Columns that functions in Python declare, behind the masks: their places in a batch.
     declared: Vec<usize>,
@@ -39,6 +42,8 @@ pub(crate) struct Targets {
     mixed: Option<usize>,
     /// The place of the first of [`BUCKETED`](forebay_columns::BUCKETED).
     buckets: Option<usize>,
+    /// The place of [`DRAW`].
+    drawn: Option<usize>,
 }
 
 /// Writes the columns of batches, one after the other. Each batch thread has its own.
@@ -56,15 +61,8 @@ pub(crate) struct TargetWriter {
     mixed: Option<[OwnColumn; MIXED.len()]>,
     /// Those of [`BUCKETED`](forebay_columns::BUCKETED).
     buckets: Option<BucketColumns>,
-}
-
-/// A dense column that is the stream's, and not the dataset's.
-#[derive(Debug)]
-struct OwnColumn {
-    /// Its place in a batch.
-    number: usize,
-    /// What is written into it.
-    values: Column,
+    /// That of [`DRAW`], and the seed of the random choices.
+    drawn: Option<(OwnColumn, u64)>,
 }
 
 /// A column that is not there.
@@ -125,6 +123,7 @@ impl Targets {
             views: Arc::default(),
             mixed: None,
             buckets: None,
+            drawn: None,
         })
     }
 
@@ -216,6 +215,14 @@ impl Targets {
         Ok(Self { buckets: Some(self.schema.len()), schema: self.schema.with_buckets()?, ..self })
     }
 
+    /// The same with the column of random bits.
+    ///
+    /// # Errors
+    /// A column has its name, or there are too many.
+    pub(crate) fn with_draw(self) -> Result<Self, SchemaError> {
+        Ok(Self { drawn: Some(self.schema.len()), schema: self.schema.with_draw()?, ..self })
+    }
+
     /// The first column that has places in the picture.
     pub(crate) fn first_in_the_picture(&self) -> Option<&str> {
         let fields = self.source.targets().schema().fields();
@@ -265,9 +272,9 @@ impl Targets {
     pub(crate) fn writer(&self, settings: FollowSettings) -> TargetWriter {
         let table = self.source.targets();
         let columns: Vec<_> = self.columns.iter().map(|&column| (column, Follower::of(table, column))).collect();
+        let seed = settings.seed;
         let follow = columns.iter().any(|(_, follower)| follower.is_some()).then(|| Follow::new(settings));
-        let own =
-            |number: usize| OwnColumn { number, values: Column::new(self.schema.fields()[number].column_type.clone()) };
+        let own = |number: usize| OwnColumn::new(number, &self.schema.fields()[number].column_type);
         let mixed = self.mixed.map(|first| std::array::from_fn(|further| own(first + further)));
         let buckets = self.buckets.map(|first| BucketColumns::new(std::array::from_fn(|further| own(first + further))));
         TargetWriter {
@@ -278,6 +285,7 @@ impl Targets {
             repeats: self.schema.repeats().map(own),
             mixed,
             buckets,
+            drawn: self.drawn.map(|number| (own(number), seed)),
         }
     }
 }
@@ -300,7 +308,7 @@ impl TargetWriter {
         batch: usize,
         frame: &mut SlotFrame,
     ) {
-        let Self { source, columns, declared, follow, repeats, mixed: mixed_columns, buckets } = self;
+        let Self { source, columns, declared, follow, repeats, mixed: mixed_columns, buckets, drawn } = self;
         let table: &Table = source.targets();
         if let Some(follow) = follow {
             follow.begin(metadata, buckets.as_ref().and_then(|columns| columns.recipe(metadata)));
@@ -338,33 +346,17 @@ impl TargetWriter {
         if let Some(buckets) = buckets {
             buckets.write(metadata, batch, frame);
         }
+        if let Some((bits, seed)) = drawn {
+            let of = |turn: Turn| {
+                Draw { seed: *seed, epoch: metadata.epoch, record: turn.key() }.of_view(DRAW).at(0).bits(0)
+            };
+            bits.write(frame, batch, |place| metadata.places.turn(place).map_or(0, of));
+        }
         if let Some([labels, weights]) = mixed_columns {
             let other = mixed.map_or(&metadata.places.labels, |mixed| &mixed.labels);
             labels.write(frame, batch, |place| other.get(place).copied().unwrap_or(-1));
             let weight = |place: usize| mixed.and_then(|mixed| mixed.weights.get(place)).copied();
             weights.write(frame, batch, |place| weight(place).unwrap_or(1.0));
-        }
-    }
-}
-
-impl OwnColumn {
-    /// Writes a value for each place.
-    fn write<T: Element>(&mut self, frame: &mut SlotFrame, places: usize, value: impl Fn(usize) -> T) {
-        self.write_rows(frame, places, |place| [value(place)]);
-    }
-
-    /// Writes a row of values for each place.
-    fn write_rows<T: Element, const N: usize>(
-        &mut self,
-        frame: &mut SlotFrame,
-        places: usize,
-        mut row: impl FnMut(usize) -> [T; N],
-    ) {
-        self.values = Column::new(self.values.column_type().clone());
-        let mut written = frame.column(self.number);
-        for place in 0..places {
-            self.values.push(&row(place));
-            written.push(&self.values.value(place)).expect("a dense column has room for each place");
         }
     }
 }

@@ -55,6 +55,21 @@ def test_the_order_follows_manual_seed_and_the_callers_seed_comes_first(pictures
     assert order(folder)[0] == orders[1]
 
 
+def test_rule_8_the_bits_for_the_trainer_follow_manual_seed_and_are_those_of_a_loader(pictures):
+    folder, found = pictures(10), {}
+    for number in (1, 2, 1):
+        torch.manual_seed(number)
+        settings = {"batch_size": 5, "size": 8, "targets": forebay.Targets(draw=True)}
+        loader = DataLoader(folder, **settings)
+        drawn = torch.cat([bits for _, _, bits in loader])
+        loader.close()
+        assert drawn.dtype == torch.int64
+        with forebay.Loader(folder, seed=number, epochs=1, **settings) as plain:
+            assert drawn.tolist() == [bits for batch in plain for bits in batch.draw.view("int64").tolist()]
+        assert found.setdefault(number, drawn.tolist()) == drawn.tolist()
+    assert found[1] != found[2]
+
+
 def test_what_has_no_choice_or_another_decision_keeps_the_default(pictures, monkeypatch):
     folder = pictures(8)
     torch.manual_seed(9)

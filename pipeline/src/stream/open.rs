@@ -113,6 +113,7 @@ impl Opening {
         let targets = if self.settings.mixing.is_none() { targets } else { mixed(targets)? };
         let classes = classes.map(|classes| classes.with_recipes(&recipe)).transpose()?.map(Arc::new);
         let targets = if classes.is_some() { in_buckets(targets)? } else { targets };
+        let targets = if self.settings.draw { targets.with_draw()? } else { targets };
         let repeats = if classes.is_some() { self.settings.repeats.get() > 1 } else { !plan.is_plain() };
         let targets = if repeats { targets.with_repeats()? } else { targets };
         let (shape, slots) = (self.shape(classes.as_deref()), self.settings.slots());

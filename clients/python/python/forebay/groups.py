@@ -77,6 +77,9 @@ class Targets:
         annotated: The picture to which the dataset's boxes and points refer: "seen" (with its EXIF orientation applied)
             or "stored" (without it). Set it to "stored" if the boxes were made by a program that ignores EXIF
             orientations.
+        draw: Batches have the column "draw": 64 random bits for each record and epoch, for choices of the trainer's
+            own, such as which captions it drops. They follow from the seed as transforms do, so a run that is resumed
+            has the same.
 
     Example:
         >>> targets = Targets(columns=["boxes"], min_visible=0.2)
@@ -89,6 +92,7 @@ class Targets:
     mask_fill: int | None = None
     min_visible: float = 0.0
     annotated: str = "seen"
+    draw: bool = False
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ _BUCKETED = ("planned", "sizes", "shown", "crop")
 
 
 def asked_columns(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names in their order: of `columns`, then `masks`, `views`, a recipe's views, `mixing` and `buckets`.
+    """The names in their order: of `columns`, then `masks`, `views`, a recipe's views, `mixing`, `buckets` and `draw`.
 
     What a dataset has by itself was not asked for: without any of these settings, a batch is images and labels.
 
@@ -39,6 +39,8 @@ def _names(settings: Mapping[str, Any]) -> Iterator[str]:
         yield from _MIXED
     if settings.get("buckets") is not None:
         yield from _BUCKETED
+    if settings.get("draw"):
+        yield "draw"
 
 
 def lists_of_recipe(recipe: Any) -> dict[str, list[dict[str, Any]]]:  # noqa: ANN401 - a name, or a table with one

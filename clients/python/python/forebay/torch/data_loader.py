@@ -71,8 +71,8 @@ class DataLoader:
         in_order: Batches are in the order of the epoch in any case.
         **settings: Further settings of a `forebay.Loader`, such as `size`, `recipe`, `seed` and `on_error`. `transform`
             may also be one of torchvision. `size`, `transform` and `recipe` take the place of the dataset's own. If you
-            give `views`, `mixing`, `buckets`, a recipe with views, or columns or masks in `targets`, a batch is a list
-            of images, labels and these columns in their order. Pictures of an `ImageFolder` are not turned as EXIF
+            give `views`, `mixing`, `buckets`, a recipe with views, or columns, masks or draw in `targets`, a batch is a
+            list of images, labels and these columns in their order. Pictures of an `ImageFolder` are not turned as EXIF
             says, as in torchvision, and those of any other source are; `adjust_orientation` decides otherwise.
 
     Attributes:

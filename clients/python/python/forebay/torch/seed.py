@@ -43,12 +43,13 @@ _told: set[int] = set()
 
 
 def has_choices(settings: Mapping[str, Any]) -> bool:
-    """Whether anything is drawn at random: the order, or what becomes of a picture.
+    """Whether anything is drawn at random: the order, what becomes of a picture, or bits for the trainer.
 
     Args:
         settings: All settings of the Loader.
     """
-    if settings.get("shuffle") or any(settings.get(key) is not None for key in ("views", "mixing")):
+    is_drawn = settings.get("shuffle") or settings.get("draw")
+    if is_drawn or any(settings.get(key) is not None for key in ("views", "mixing")):
         return True
     lists = lists_of_recipe(settings["recipe"]) if settings.get("recipe") is not None else {}
     fixed = {table_name(step) for step in _FIXED}
