@@ -20,8 +20,9 @@ from conftest import ROOT, SCRIPTS, run
 
 TARGETS = {"x86_64": "x86_64-unknown-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu"}
 ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
-# Of a wheel that is built with the profile `dist`; PyPI takes 100 MB.
-MOST = 20_000_000
+# Of a wheel that is built with the profile `dist`; PyPI takes 100 MB. It would be below 20 MB if no loop over pixels
+# were made of vectors.
+MOST = 24_000_000
 
 
 @pytest.fixture(scope="session")
@@ -81,7 +82,7 @@ def test_a_wheel_has_licences_a_bill_of_materials_with_the_daemon_and_programs_o
         assert int.from_bytes(head[18:20], "little") == ELF_MACHINES[machine], path
 
 
-def test_a_wheel_of_the_profile_dist_has_less_than_20_mb(wheel: Path):
+def test_a_wheel_of_the_profile_dist_has_less_than_24_mb(wheel: Path):
     if "FOREBAY_WHEELS" not in os.environ:
         pytest.skip("FOREBAY_WHEELS names no wheels that are built with the profile dist")
     assert wheel.stat().st_size < MOST

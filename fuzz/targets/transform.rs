@@ -8,10 +8,10 @@ use arbitrary::{Arbitrary, Unstructured};
 use forebay_pixels::{
     AutoAugment, AutoAugmentPolicy, Background, CenterCrop, ColorJitter, CpuDecoder, Decoded, Draw, Dtype, ExpectSize,
     Fill, Form, GaussianBlur, Grayscale, Interpolation, Jitter, JpegChoice, Layout, Limits, Match, Normalize, OneOrTwo,
-    Output, Pad, PerChannel, RandAugment, RandomAdjustSharpness, RandomAffine, RandomApply, RandomAutocontrast, RandomChoice,
-    RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomHsv, RandomInvert, RandomOrder, RandomPosterize,
-    RandomResizedCrop, RandomRotation, RandomSolarize, RandomVerticalFlip, RandomZoomOut, Recipe, Resize, ShearRange,
-    Size, Transform, TrivialAugmentWide,
+    Output, Pad, PerChannel, RandAugment, RandomAdjustSharpness, RandomAffine, RandomApply, RandomAutocontrast,
+    RandomChoice, RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomHsv, RandomInvert, RandomOrder,
+    RandomPosterize, RandomResizedCrop, RandomRotation, RandomSolarize, RandomVerticalFlip, RandomZoomOut, Recipe,
+    Resize, ShearRange, Size, Transform, TrivialAugmentWide,
 };
 use libfuzzer_sys::fuzz_target;
 
