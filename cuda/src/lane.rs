@@ -4,6 +4,7 @@ pub mod ceiling;
 mod engine;
 pub mod gpu;
 mod kind;
+pub mod order;
 mod poison;
 pub mod recycle;
 pub mod self_test;

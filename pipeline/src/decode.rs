@@ -170,11 +170,6 @@ impl Pool {
         self
     }
 
-    /// Bytes of memory for decoding.
-    pub(crate) fn budget(&self) -> u64 {
-        self.budget
-    }
-
     /// Queues a picture. A kept picture is no suspect: this process has decoded it before and survived.
     fn decode(&self, job: DecodeJob) {
         match &self.suspects {

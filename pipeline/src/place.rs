@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forebay_cuda::lane::worker::Target;
+use forebay_cuda::lane::order::Target;
 use forebay_cuda::{CudaError, SharedPlace};
 use forebay_pixels::MOST_VIEWS;
 use forebay_ring::PlaceMut;

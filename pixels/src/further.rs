@@ -85,7 +85,8 @@ impl Further {
                 JxlColours::Named => true,
                 JxlColours::Profile(profile) => !icc::is_srgb(profile),
             }),
-            Format::Avif => OpenAvif::open(bytes).is_ok_and(|open| !open.is_srgb()),
+            Format::Avif => OpenAvif::open(bytes)
+                .is_ok_and(|open| !open.profile().map_or_else(|| open.is_named_srgb(), icc::is_srgb)),
             _ => icc::profile(bytes, format).is_some_and(|profile| !icc::is_srgb(&profile)),
         };
         let of_pixels = [

@@ -6,8 +6,9 @@ use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{CpuDecoder, Draw, Limits, Match, Recipe};
 use thiserror::Error;
 
+use super::order::{Made, Order, Target};
 use super::size::REQUIRED;
-use super::worker::{Made, Order, Target, Worker};
+use super::worker::Worker;
 use super::{LaneKind, Refusal};
 use crate::driver::CudaError;
 

@@ -9,10 +9,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use forebay_pixels::{Composition, CpuOnly, Draw, JpegHead, Limits, Recipe};
+use forebay_pixels::Composition;
 
 use super::engine::EngineMemory;
 use super::gpu::Gpu;
+use super::order::{Made, Order, Target};
 use super::poison::{MOST_PICTURES, Poison};
 use super::size::LaneSize;
 use super::staging::Staging;
@@ -20,7 +21,7 @@ use super::state::LaneState;
 use super::whole::Whole;
 use super::{LaneError, LaneKind, Refusal};
 use crate::compose::Source;
-use crate::driver::{Context, CudaError, SharedPlace, Stream};
+use crate::driver::{Context, CudaError, Stream};
 use crate::frame::{Form, Frame, Placed, Surface};
 use crate::nvjpeg::{AccountedMemory, BatchState, NvjpegError};
 
@@ -46,35 +47,6 @@ pub struct Worker {
     failure: Option<NvjpegError>,
 }
 
-/// A picture for a lane: its file, what is made of it, and where to.
-#[derive(Debug)]
-pub struct Order<'a> {
-    /// The file.
-    pub bytes: &'a [u8],
-    /// What is made of it.
-    pub made: Made<'a>,
-    /// Where the result goes, with just its bytes.
-    pub out: Target<'a>,
-}
-
-/// Where a result goes.
-#[derive(Debug)]
-pub enum Target<'a> {
-    /// Memory of the host, by a copy; at full speed if it is page-locked.
-    Host(&'a mut [u8]),
-    /// Memory of the worker's own GPU, where the result is made.
-    Gpu(&'a mut SharedPlace),
-}
-
-/// What is made of a picture.
-#[derive(Clone, Copy, Debug)]
-pub enum Made<'a> {
-    /// All of its pixels as they are stored, packed RGB.
-    Whole,
-    /// What a recipe says, with these random choices.
-    By(&'a Recipe, Draw, &'a Limits),
-}
-
 /// A picture that is under way.
 #[derive(Clone, Debug)]
 struct UnderWay<'a> {
@@ -85,40 +57,6 @@ struct UnderWay<'a> {
     placed: Placed<'a>,
     /// Where the result is among those that are copied to the host.
     result: Option<Range<usize>>,
-}
-
-impl Target<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Host(out) => out.len(),
-            Self::Gpu(place) => place.len(),
-        }
-    }
-
-    /// Where the kernel writes, if that is where the result is read.
-    fn address(&self) -> Option<u64> {
-        match self {
-            Self::Host(_) => None,
-            Self::Gpu(place) => Some(place.address()),
-        }
-    }
-
-    fn is_of(&self, context: &Context) -> bool {
-        match self {
-            Self::Host(_) => true,
-            Self::Gpu(place) => place.is_of(context),
-        }
-    }
-}
-
-impl Made<'_> {
-    fn of(self, head: &JpegHead) -> Result<Composition, CpuOnly> {
-        let stored = (head.width, head.height);
-        match self {
-            Self::Whole => Ok(Composition::whole(stored)),
-            Self::By(recipe, draw, limits) => Composition::of(stored, head.orientation, recipe, draw, limits),
-        }
-    }
 }
 
 impl Worker {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_cuda::lane::LaneKind;
-use forebay_cuda::lane::worker::{Made, Order, Target};
+use forebay_cuda::lane::order::{Made, Order, Target};
 use forebay_cuda::{Context, Driver, SharedMemory, SharedPlace, Stream};
 use forebay_fake_gpu::Fake;
 use forebay_pixels::sample::JpegForm;

@@ -1,6 +1,7 @@
 //! What a lane leaves to the next one, and what is an error of the GPU.
 
-use forebay_cuda::lane::worker::{Made, Order, Target, Worker};
+use forebay_cuda::lane::order::{Made, Order, Target};
+use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::lane::{LaneError, LaneKind, Refusal};
 use forebay_fake_gpu::{Count, Fake, Knob};
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};

@@ -184,7 +184,7 @@ impl Slots {
 
 #[cfg(test)]
 mod tests {
-    use forebay_cuda::lane::worker::Target;
+    use forebay_cuda::lane::order::Target;
     use forebay_fake_gpu::{Count, Knob};
 
     use super::*;

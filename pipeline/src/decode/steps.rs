@@ -40,7 +40,7 @@ use crate::settings::StepSettings;
 use crate::step_columns::StepColumns;
 use crate::step_lists::{AwaitsStep, Beginning, StepLists};
 use crate::threads;
-use admission::Admission;
+use admission::StepAdmission;
 use batch_call::{BatchCall, BatchCalls};
 use batch_form::BatchForm;
 use call_times::CallTimes;
@@ -80,7 +80,7 @@ struct StepsShared {
 
 #[derive(Debug)]
 struct StepsState {
-    admission: Admission<DecodeJob>,
+    admission: StepAdmission<DecodeJob>,
     /// Pictures that are ready for a child.
     ready: VecDeque<DecodeJob>,
     /// Finished batches that are ready for a child.
@@ -146,7 +146,7 @@ impl Steps {
             queue,
             workers,
             files,
-            state: Mutex::new(StepsState::new(Admission::new(most, pool.budget().max(UNDER_WAY_BYTES)))),
+            state: Mutex::new(StepsState::new(StepAdmission::new(most, pool.budget.max(UNDER_WAY_BYTES)))),
             changed: Condvar::new(),
             opened: Instant::now(),
             alone: RwLock::new(()),
@@ -267,7 +267,7 @@ impl Drop for Steps {
 }
 
 impl StepsState {
-    fn new(admission: Admission<DecodeJob>) -> Self {
+    fn new(admission: StepAdmission<DecodeJob>) -> Self {
         Self { admission, ready: VecDeque::new(), batches: VecDeque::new(), is_closed: false }
     }
 }

@@ -9,7 +9,6 @@ use crate::cpu::canvas::Canvas;
 use crate::cpu::other::colours::blend_all;
 use crate::cpu::pixel_kind::PixelKind;
 use crate::fault::{Fault, Limits};
-use crate::icc;
 use crate::orientation::Orientation;
 use crate::plan::Rect;
 
@@ -45,13 +44,14 @@ impl<'a> OpenAvif<'a> {
         u64::from(self.head.pictures) - 1
     }
 
-    /// Whether the colours are sRGB, as far as the container says: by a profile, or else by numbers of ITU-T H.273. Programs show the
-    /// curve of BT.709 as that of sRGB.
-    pub(crate) fn is_srgb(&self) -> bool {
-        let profile = self.head.profile(self.bytes);
-        if !profile.is_empty() {
-            return icc::is_srgb(profile);
-        }
+    /// The ICC profile, if the container has one.
+    pub(crate) fn profile(&self) -> Option<&[u8]> {
+        Some(self.head.profile(self.bytes)).filter(|profile| !profile.is_empty())
+    }
+
+    /// Whether the colours are sRGB by their numbers of ITU-T H.273, which count where there is no profile. Programs show the curve of
+    /// BT.709 as that of sRGB.
+    pub(crate) fn is_named_srgb(&self) -> bool {
         matches!(self.head.named_colours, None | Some((1 | 2, 1 | 2 | 6 | 13)))
     }
 

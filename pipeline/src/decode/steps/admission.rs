@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// Those under way are counted. Those that wait are kept, in their order.
 #[derive(Debug)]
-pub(super) struct Admission<T> {
+pub(super) struct StepAdmission<T> {
     /// Most pictures under way.
     most: usize,
     /// Most bytes of those that have sizes of their own. A larger picture is under way alone.
@@ -14,7 +14,7 @@ pub(super) struct Admission<T> {
     waiting: VecDeque<(T, u64)>,
 }
 
-impl<T> Admission<T> {
+impl<T> StepAdmission<T> {
     /// With at least one picture under way.
     pub(super) fn new(most: usize, most_bytes: u64) -> Self {
         Self { most, most_bytes, under_way: 0, bytes: 0, waiting: VecDeque::new() }
@@ -70,7 +70,7 @@ mod tests {
             sizes in prop::collection::vec(prop_oneof![Just(0), 0_u64..40, 90_u64..300], 1..60),
             leaves in prop::collection::vec(any::<prop::sample::Index>(), 60),
         ) {
-            let mut admission = Admission::new(most, most_bytes);
+            let mut admission = StepAdmission::new(most, most_bytes);
             let (mut under_way, mut begun): (Vec<(usize, u64)>, Vec<usize>) = (Vec::new(), Vec::new());
             let mut leaves = leaves.into_iter();
             let mut sizes_left = sizes.iter().copied().enumerate();

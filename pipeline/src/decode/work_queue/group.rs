@@ -1,6 +1,6 @@
 //! What a thread has taken from the work queue: one picture for a thread of the pool, or a group for a thread of a GPU lane.
 
-use forebay_cuda::lane::worker::{Made, Order};
+use forebay_cuda::lane::order::{Made, Order};
 use forebay_cuda::schedule::{LaneId, Queued, Sample, TakenId, Work};
 use forebay_pixels::Limits;
 
