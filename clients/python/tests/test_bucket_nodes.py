@@ -184,7 +184,7 @@ def test_rule_41_a_daemon_with_other_buckets_is_refused_with_both_values(
         other = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         assert other.returncode != 0
         assert said in other.stderr
-        # It continues as if nobody had asked.
+        # The refusal has no effect on it.
         rest = [record for batch in loader for record in own(batch)]
         assert sorted(first + rest) == list(range(COUNT))
     assert complete(coordinator.audit()[:1], COUNT)

@@ -125,7 +125,7 @@ class Thread:
             table, rest = self._value(register), at + 16 + int(base, 16)
             return lambda: (table() + rest) & MASK
         target = self.labels[words[-1].strip("`()")]
-        # One more predicate may stand before the target.
+        # A second predicate may precede the target.
         if len(words) == 2:
             taken = self._predicate(words[0])
             return lambda: target if taken() else None
