@@ -18,12 +18,19 @@ from typing import Any
 from crates import ROOT, Key, known, linked
 
 REPOSITORY = "https://github.com/forebay/forebay"
-# C libraries that crates compile: the crate, and the file and line of its sources that say the library's version.
+# C libraries that crates compile: the crate, and the file and lines of its sources that say the library's version.
 IN_CRATES = {
     "forebay-avif": ("dav1d", "config/vcs_version.h", r'DAV1D_VERSION "([0-9.]+)"'),
+    "forebay-webp": (
+        "libwebp",
+        "libwebp/src/dec/vp8i_dec.h",
+        r"DEC_MAJ_VERSION (\d+)\n.*DEC_MIN_VERSION (\d+)\n.*DEC_REV_VERSION (\d+)",
+    ),
     "turbojpeg-sys": ("libjpeg-turbo", "libjpeg-turbo/CMakeLists.txt", r"^set\(VERSION ([0-9.]+)\)"),
     "zstd-sys": ("zstd", "Cargo.toml", r'^version = ".*\+zstd\.([0-9.]+)"'),
 }
+# Crates whose `links` names no library with a version of its own: code of the crate's, or Python, which is not linked.
+NO_LIBRARY = {"pyo3", "pyo3-ffi", "ring"}
 
 
 def checksums() -> dict[Key, str]:
@@ -60,9 +67,12 @@ def component(key: Key, crate: dict[str, Any], checksum: str | None) -> dict[str
         library, file, line = IN_CRATES[name]
         text = (Path(crate["manifest_path"]).parent / file).read_text(errors="replace")
         found = re.search(line, text, re.MULTILINE) or sys.exit(f"sbom.py: {name}'s {file} does not say a version")
+        version = ".".join(found.groups())
         made["components"] = [
-            {"type": "library", "bom-ref": f"{purl(key)}#{library}", "name": library, "version": found[1]}
+            {"type": "library", "bom-ref": f"{purl(key)}#{library}", "name": library, "version": version}
         ]
+    elif crate["links"] and name not in NO_LIBRARY:
+        sys.exit(f"sbom.py: {name} links a library: write into IN_CRATES where its sources say the version")
     return made
 
 

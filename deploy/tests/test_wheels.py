@@ -77,6 +77,8 @@ def test_a_wheel_has_licences_a_bill_of_materials_with_the_daemon_and_programs_o
         document = json.loads(archive.read(f"{folder}/sboms/forebay.cyclonedx.json"))
         programs = {path: archive.read(path)[:20] for path in ("forebay/bin/forebay", "forebay/_native.abi3.so")}
     assert {"redb", "pyo3", "tokio"} <= {component["name"] for component in document["components"]}
+    inside = {library["name"] for component in document["components"] for library in component.get("components", ())}
+    assert inside == {"dav1d", "libjpeg-turbo", "libwebp", "zstd"}
     for path, head in programs.items():
         # The field e_machine of an ELF file.
         assert int.from_bytes(head[18:20], "little") == ELF_MACHINES[machine], path
