@@ -138,8 +138,9 @@ become classes. docs/sources.md lists all other sources, such as `tar:`, `parque
 that reads records. `stream:NAME` is a stream of a running `forebay serve`. This process's own daemon reads everything
 but a stream. It starts with the first Loader that needs it, and ends with the last. A list of folders or of sources
 with a scheme, such as `["/data/a", "tar:/data/b.tar"]`, is one dataset of all of them. A dict from source to weight,
-such as `{"/data/a": 0.7, "/data/b": 0.3}`, gives each its share of every epoch. `forebay.Source` adds an index, a root
-or options to a source.
+such as `{"/data/a": 0.7, "/data/b": 0.3}`, gives each its share of every epoch. A dict from first epoch to weight, such
+as `{0: 0.7, 10: 0.5}`, changes a weight from epoch 10 on. `forebay.Source` adds an index, a root or options to a
+source.
 """
 ARGUMENTS = '''\
 """The arguments of a Loader, with their texts.

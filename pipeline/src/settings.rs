@@ -19,8 +19,8 @@ use std::time::Duration;
 use forebay_columns::BUCKETED;
 use forebay_pixels::document::{flag, whole};
 use forebay_pixels::{Annotated, Mixing, Recipe, View};
-use forebay_plan::EpochPart;
 pub use forebay_plan::LastBatchPolicy;
+use forebay_plan::{EpochPart, EpochWeights};
 use forebay_proto::v1::{LockstepRank, StaticShard};
 
 pub use buckets::BucketSettings;
@@ -58,8 +58,8 @@ settings! {
             mixing_per_batch: bool = false;
             /// The order of epochs.
             shuffle: Shuffle = Shuffle::default();
-            /// The shares of the dataset's sources, if the user gave them.
-            weights: Option<Vec<f64>> = None;
+            /// The shares of the dataset's sources, if the user gave them, and from which epochs on.
+            weights: Option<Vec<EpochWeights>> = None;
             /// How many times an epoch has each record; with weights, how many times the dataset's records an epoch has.
             repeats: NonZero<u32> = NonZero::<u32>::MIN;
             /// The dataset's columns that batches have beside pictures and labels. `None` means all.

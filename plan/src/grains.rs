@@ -9,6 +9,8 @@ use forebay_proto::v1::{GrainLengths, GrainOrder};
 pub const GRAIN_PERMUTATION: u32 = 2;
 /// The version of the permutation of a mixture whose sources are permuted by grains (semantics rules 56 and 58).
 pub const GRAIN_MIXTURE_PERMUTATION: u32 = 4;
+/// The version of the permutation of such a mixture whose shares change between epochs (semantics rule 67).
+pub const CHANGING_GRAIN_PERMUTATION: u32 = 7;
 /// Above this many grains, the table would take more than 128 MiB.
 const MAX_GRAINS: usize = 1 << 24;
 
@@ -32,8 +34,8 @@ pub struct GrainTable {
 pub enum GrainProblem {
     /// Permutation and grains do not belong together.
     #[error(
-        "The order has permutation version {version}, which does not go with {}. Versions {GRAIN_PERMUTATION} and \
-         {GRAIN_MIXTURE_PERMUTATION}, and no others, need shuffle, a digest of 32 bytes over the table of grains, and a \
+        "The order has permutation version {version}, which does not go with {}. Versions {GRAIN_PERMUTATION}, \
+         {GRAIN_MIXTURE_PERMUTATION} and {CHANGING_GRAIN_PERMUTATION}, and no others, need shuffle, a digest of 32 bytes over the table of grains, and a \
          window of at least 1 grain.",
         if *.grains { "grains" } else { "no grains" }
     )]

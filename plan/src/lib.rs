@@ -33,9 +33,11 @@ pub use classes::{
     CLASS_PERMUTATION, ClassLayout, ClassOrder, ClassPlan, ClassProblem, ClassShare, ClassSize, ClassTable, Leftovers,
     StepClass, TooManyRecords, step_positions,
 };
-pub use grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem, GrainTable};
+pub use grains::{CHANGING_GRAIN_PERMUTATION, GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem, GrainTable};
 pub use lockstep::{RankPositions, RankProblem, check_rank, world_sizes};
-pub use mixture::shares::{MIXTURE_PERMUTATION, MixtureProblem, shares};
+pub use mixture::EpochWeights;
+pub use mixture::problem::MixtureProblem;
+pub use mixture::shares::{CHANGING_MIXTURE_PERMUTATION, MIXTURE_PERMUTATION, shares};
 pub use part::EpochPart;
 pub use permutation::{MAX_EPOCH, Permutation};
 pub use plan::{EpochOrder, OrderTable, Plan};

@@ -1,5 +1,5 @@
-//! The order of epochs that take several sources in chosen shares, or take records more than once (semantics rules 57
-//! and 58).
+//! The order of epochs that take several sources in chosen shares, or take records more than once (semantics rules 57,
+//! 58 and 67).
 //!
 //! A source draws its records one after the other, over all epochs: the draws of an epoch begin where those of the epoch
 //! before it ended. Whenever all of its records were drawn, they are permuted again, or its grains and the records of their
@@ -8,9 +8,12 @@
 //! mixed in blocks. The order takes memory for each source and for grains, but none for records.
 
 mod blocks;
+mod phase;
+pub(crate) mod problem;
 pub(crate) mod shares;
 #[cfg(test)]
 mod tests;
+mod weights;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,7 +22,8 @@ use std::sync::Arc;
 use forebay_proto::Turn;
 use forebay_proto::v1::LedgerSpec;
 
-use self::blocks::Blocks;
+use self::phase::Phase;
+pub use self::weights::EpochWeights;
 use crate::grain_passes::{GrainPass, GrainPasses, PassKeys};
 use crate::grains::{GrainProblem, GrainTable};
 use crate::permutation::{MAX_EPOCH, Permutation};
@@ -30,18 +34,26 @@ pub(crate) struct Mixture {
     sources: Vec<MixedSource>,
     /// Positions of an epoch.
     positions: u64,
-    /// What mixes draws that keep their order. A single source needs none.
-    blocks: Option<Blocks>,
+    /// The shares of sources, which change from one to the next. There is at least one.
+    phases: Vec<Phase>,
 }
 
-/// A source, and its share.
+/// A source, whatever its share is.
 #[derive(Debug)]
 struct MixedSource {
     /// Its records in the dataset.
     records: Range<u64>,
-    /// Its draws among those of an epoch that is not shuffled.
-    draws: Range<u64>,
     order: SourceOrder,
+}
+
+/// What an epoch draws of a source.
+#[derive(Debug)]
+struct SourceDraws<'m> {
+    source: &'m MixedSource,
+    /// Among the draws of the epoch, if it is not shuffled.
+    draws: Range<u64>,
+    /// How many draws of the source come before those of this epoch.
+    first: u128,
 }
 
 /// What the orders of a source's records are made from.
@@ -57,6 +69,8 @@ enum SourceOrder {
 pub(crate) struct MixedEpoch {
     mixture: Arc<Mixture>,
     epoch: u64,
+    /// The number of the phase that it is in.
+    phase: usize,
     /// From a position to a draw of a source. If draws are mixed in blocks, the orders of blocks are made from it.
     order: Option<Permutation>,
 }
@@ -75,7 +89,7 @@ impl Mixture {
     /// # Errors
     /// A grain has records of several sources.
     pub(crate) fn new(spec: &LedgerSpec, table: Option<&Arc<GrainTable>>) -> Result<Self, GrainProblem> {
-        let (mut sources, mut records, mut positions) = (Vec::with_capacity(spec.sources.len()), 0, 0);
+        let (mut sources, mut records) = (Vec::with_capacity(spec.sources.len()), 0);
         for (number, source) in (0..).zip(&spec.sources) {
             let own = records..records + source.records;
             let permutation = |n, domain| Permutation::new(n, spec.seed, number, &spec.fingerprint, domain);
@@ -90,13 +104,11 @@ impl Mixture {
                 _ if spec.shuffle => SourceOrder::Permuted(permutation(source.records, "source")),
                 _ => SourceOrder::AsTheyAre,
             };
-            sources.push(MixedSource { records: own, draws: positions..positions + source.positions, order });
+            sources.push(MixedSource { records: own, order });
             records += source.records;
-            positions += source.positions;
         }
-        let draws = || sources.iter().map(|source| source.draws.clone()).collect();
-        let blocks = table.filter(|_| sources.len() > 1).map(|_| Blocks::new(draws(), blocks::LEN));
-        Ok(Self { sources, positions, blocks })
+        let positions = spec.sources.iter().map(|source| source.positions).sum();
+        Ok(Self { phases: Phase::of_spec(spec, table.is_some() && sources.len() > 1), sources, positions })
     }
 
     /// How many positions an epoch of the whole dataset has.
@@ -117,14 +129,15 @@ impl MixedEpoch {
     /// The order of an epoch of the mixture that the spec has. Epochs that no ledger reaches are all alike.
     pub(crate) fn new(mixture: Arc<Mixture>, spec: &LedgerSpec, epoch: u64) -> Self {
         let epoch = epoch.min(MAX_EPOCH);
-        let domain = match (&mixture.blocks, mixture.grains()) {
+        let phase = mixture.phases.partition_point(|phase| phase.since() <= epoch) - 1;
+        let domain = match (mixture.phases[phase].blocks(), mixture.grains()) {
             (Some(_), _) => Some("blocks"),
             (None, Some(_)) => None,
             (None, None) => spec.shuffle.then_some("mixture"),
         };
         let permutation = |domain| Permutation::new(mixture.positions, spec.seed, epoch, &spec.fingerprint, domain);
         let order = domain.map(permutation);
-        Self { mixture, epoch, order }
+        Self { mixture, epoch, phase, order }
     }
 
     /// Whether positions have their draws in another order.
@@ -134,7 +147,7 @@ impl MixedEpoch {
 
     /// The draw of a position. The draws of each source follow those of the source before it.
     pub(crate) fn draw(&self, position: u64) -> u64 {
-        match (&self.order, &self.mixture.blocks) {
+        match (&self.order, self.phase().blocks()) {
             (None, _) => position,
             (Some(order), None) => order.forward(position),
             (Some(order), Some(blocks)) => blocks.draw(order, self.epoch, position),
@@ -143,7 +156,7 @@ impl MixedEpoch {
 
     /// The position of a draw.
     fn position(&self, draw: u64) -> u64 {
-        match (&self.order, &self.mixture.blocks) {
+        match (&self.order, self.phase().blocks()) {
             (None, _) => draw,
             (Some(order), None) => order.inverse(draw),
             (Some(order), Some(blocks)) => blocks.position(order, self.epoch, draw),
@@ -153,19 +166,19 @@ impl MixedEpoch {
     /// What a position has, which is below the number of positions.
     pub(crate) fn turn(&self, position: u64) -> Turn {
         let draw = self.draw(position);
-        let sources = &self.mixture.sources;
-        let source = &sources[sources.partition_point(|source| source.draws.end <= draw)];
-        let first = self.first(source);
-        let (cycle, offset) = source.split(first + u128::from(draw - source.draws.start));
+        let SourceDraws { source, draws, first } = self.source(self.phase().source(draw));
+        let (cycle, offset) = source.split(first + u128::from(draw - draws.start));
         let own = source.cycle(cycle).forward(offset);
         Turn::new(source.records.start + own, source.repeat(first, cycle, own))
     }
 
     /// The positions of a record, by its turns.
     pub(crate) fn positions(&self, record: u64) -> impl Iterator<Item = u64> {
-        let source = self.mixture.sources.iter().find(|source| source.records.contains(&record));
-        let turns = source.map(|source| {
-            self.cycles(source).filter_map(move |cycle| self.draw_in(source, cycle, record - source.records.start))
+        let number = self.mixture.sources.iter().position(|source| source.records.contains(&record));
+        let turns = number.map(|number| {
+            let drawn = self.source(number);
+            let own = record - drawn.source.records.start;
+            drawn.cycles().filter_map(move |cycle| drawn.draw_in(cycle, own))
         });
         turns.into_iter().flatten().map(|draw| self.position(draw))
     }
@@ -173,10 +186,11 @@ impl MixedEpoch {
     /// Calls `visit` with each of these records and each of its positions. Cycles come one after the other, and in each of them the
     /// draws in their order: cycles of grains, and blocks of draws, take long to make, and few are kept.
     pub(crate) fn visit_positions(&self, records: &BTreeSet<u64>, mut visit: impl FnMut(u64, u64)) {
-        for source in &self.mixture.sources {
-            for cycle in self.cycles(source) {
-                let draw = |&record: &u64| Some((self.draw_in(source, cycle, record - source.records.start)?, record));
-                let mut draws: Vec<_> = records.range(source.records.clone()).filter_map(draw).collect();
+        for drawn in (0..self.mixture.sources.len()).map(|number| self.source(number)) {
+            let own = &drawn.source.records;
+            for cycle in drawn.cycles() {
+                let draw = |&record: &u64| Some((drawn.draw_in(cycle, record - own.start)?, record));
+                let mut draws: Vec<_> = records.range(own.clone()).filter_map(draw).collect();
                 draws.sort_unstable();
                 for (draw, record) in draws {
                     visit(record, self.position(draw));
@@ -185,24 +199,39 @@ impl MixedEpoch {
         }
     }
 
-    /// The cycles of a source that this epoch has draws of.
-    fn cycles(&self, source: &MixedSource) -> Range<u64> {
-        let first = self.first(source);
-        let last = u128::from(source.len()).checked_sub(1).map(|last| source.split(first + last).0);
-        let begun = source.split(first).0;
+    /// Where the draws of each source end.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = u64> {
+        self.phase().draws().iter().map(|draws| draws.end)
+    }
+
+    fn phase(&self) -> &Phase {
+        &self.mixture.phases[self.phase]
+    }
+
+    /// What this epoch draws of a source.
+    fn source(&self, number: usize) -> SourceDraws<'_> {
+        let (phase, source) = (self.phase(), &self.mixture.sources[number]);
+        SourceDraws { source, draws: phase.draws()[number].clone(), first: phase.before(number, self.epoch) }
+    }
+}
+
+impl SourceDraws<'_> {
+    fn len(&self) -> u64 {
+        self.draws.end - self.draws.start
+    }
+
+    /// The cycles that have draws of the epoch.
+    fn cycles(&self) -> Range<u64> {
+        let last = u128::from(self.len()).checked_sub(1).map(|last| self.source.split(self.first + last).0);
+        let begun = self.source.split(self.first).0;
         begun..last.map_or(begun, |last| last + 1)
     }
 
-    /// The draw of this epoch that has a record of the source in a cycle, if there is one.
-    fn draw_in(&self, source: &MixedSource, cycle: u64, own: u64) -> Option<u64> {
-        let place = source.place(cycle, own).checked_sub(self.first(source))?;
-        let place = u64::try_from(place).ok().filter(|place| *place < source.len())?;
-        Some(source.draws.start + place)
-    }
-
-    /// How many draws of the source come before those of this epoch.
-    fn first(&self, source: &MixedSource) -> u128 {
-        u128::from(self.epoch) * u128::from(source.len())
+    /// The draw of the epoch that has a record of the source in a cycle, if there is one.
+    fn draw_in(&self, cycle: u64, own: u64) -> Option<u64> {
+        let place = self.source.place(cycle, own).checked_sub(self.first)?;
+        let place = u64::try_from(place).ok().filter(|place| *place < self.len())?;
+        Some(self.draws.start + place)
     }
 }
 
@@ -213,11 +242,6 @@ impl MixedSource {
         let (begun, _) = self.split(first);
         let missed = cycle > begun && self.place(begun, own) < first;
         u16::try_from(cycle - begun - u64::from(missed)).expect("the check of the spec limits repeats")
-    }
-
-    /// Draws of an epoch.
-    const fn len(&self) -> u64 {
-        self.draws.end - self.draws.start
     }
 
     const fn count(&self) -> u64 {

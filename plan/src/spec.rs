@@ -4,12 +4,13 @@
 mod tests;
 
 use forebay_printable::printable;
-use forebay_proto::v1::{ClassOrder, GrainOrder, LedgerSpec, LockstepRank, SourceShare, StaticShard};
+use forebay_proto::v1::{ClassOrder, GrainOrder, LedgerSpec, LockstepRank, ShareChange, SourceShare, StaticShard};
 
 use crate::classes::{self, CLASS_PERMUTATION, ClassProblem};
-use crate::grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem};
+use crate::grains::{CHANGING_GRAIN_PERMUTATION, GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem};
 use crate::lockstep::{RankProblem, check_rank};
-use crate::mixture::shares::{self, MIXTURE_PERMUTATION, MixtureProblem};
+use crate::mixture::problem::MixtureProblem;
+use crate::mixture::shares::{self, CHANGING_MIXTURE_PERMUTATION, MIXTURE_PERMUTATION};
 use crate::selection::{self, SELECTED, SelectionProblem, dataset_records};
 
 /// The version of the permutation of records.
@@ -32,7 +33,7 @@ pub enum SpecError {
     /// Made by another version of Forebay.
     #[error(
         "The order has permutation version {0}, but this build knows only the versions \
-             {PERMUTATION} to {CLASS_PERMUTATION}, and these with {SELECTED} added for selected records."
+             {PERMUTATION} to {CHANGING_GRAIN_PERMUTATION}, and these with {SELECTED} added for selected records."
     )]
     Permutation(u32),
     /// Not 32 bytes.
@@ -94,10 +95,10 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), SpecError> {
     let spec = &selection::unselected(spec)?;
     classes::check(spec)?;
     match (spec.permutation, &spec.grains) {
-        (PERMUTATION | MIXTURE_PERMUTATION | CLASS_PERMUTATION, None) => {}
-        (GRAIN_PERMUTATION | GRAIN_MIXTURE_PERMUTATION, Some(grains))
+        (PERMUTATION | MIXTURE_PERMUTATION | CLASS_PERMUTATION | CHANGING_MIXTURE_PERMUTATION, None) => {}
+        (GRAIN_PERMUTATION | GRAIN_MIXTURE_PERMUTATION | CHANGING_GRAIN_PERMUTATION, Some(grains))
             if spec.shuffle && grains.digest.len() == 32 && grains.window > 0 => {}
-        (version @ PERMUTATION..=GRAIN_MIXTURE_PERMUTATION, grains) => {
+        (version @ PERMUTATION..=CHANGING_GRAIN_PERMUTATION, grains) => {
             return Err(GrainProblem::Spec { version, grains: grains.is_some() }.into());
         }
         (other, _) => return Err(SpecError::Permutation(other)),
@@ -146,6 +147,17 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
         for source in &spec.sources {
             hasher.update(&source.records.to_le_bytes());
             hasher.update(&source.positions.to_le_bytes());
+        }
+    }
+    if !spec.share_changes.is_empty() {
+        hasher.update(b"changes");
+        hasher.update(&(spec.share_changes.len() as u64).to_le_bytes());
+        for change in &spec.share_changes {
+            hasher.update(&change.epoch.to_le_bytes());
+            hasher.update(&(change.positions.len() as u64).to_le_bytes());
+            for positions in &change.positions {
+                hasher.update(&positions.to_le_bytes());
+            }
         }
     }
     if let Some(ClassOrder { digest, places, leftovers, repeats, rule: _, accumulate }) = &spec.classes {
@@ -233,7 +245,14 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
         // Where neither has several, `records` says all.
         [] if kept.sources.is_empty() && asked.sources.is_empty() => String::new(),
         [] => format!("{} of one source", spec.records),
-        sources => sources.iter().map(|source| source.positions.to_string()).collect::<Vec<_>>().join(" + "),
+        sources => {
+            let first: Vec<u64> = sources.iter().map(|source| source.positions).collect();
+            let later = spec
+                .share_changes
+                .iter()
+                .map(|ShareChange { epoch, positions }| format!(", from epoch {epoch} on {}", sum(positions)));
+            sum(&first) + &later.collect::<String>()
+        }
     };
     let selection = |spec: &LedgerSpec| match &spec.selection {
         Some(selection) => format!("{} ({} of {} records)", hex(&selection.digest), spec.records, selection.records),
@@ -263,6 +282,11 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
         .map(|(name, was, is)| format!("{name} was {was} and is now {is}"))
         .collect();
     words.join("; ")
+}
+
+/// Numbers of sources, as a sum.
+fn sum(positions: &[u64]) -> String {
+    positions.iter().map(u64::to_string).collect::<Vec<_>>().join(" + ")
 }
 
 /// Numbers with commas, of which the first ones tell two lists apart for people.

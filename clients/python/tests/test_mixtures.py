@@ -43,6 +43,8 @@ def test_a_list_of_folders_or_schemes_is_one_of_sources_and_a_dict_has_weights(p
     weighed = asked({first: 0.7, second: np.float32(0.5)})
     assert (weighed["source"], weighed["weights"]) == ([first, second], [0.7, 0.5])
     assert asked([(first, 3), (second, 1)])["weights"] == [3.0, 1.0]
+    changing = asked({first: {0: 1, np.int64(9): 0}, second: {4: np.float64(2.5), 0: 1}})
+    assert changing["weights"] == [[0, [1.0, 1.0]], [4, [1.0, 2.5]], [9, [0.0, 2.5]]]
     assert asked([f"{first}/00000.ppm"]) == {"batch_size": 4, "files": True}
     assert asked([(f"{first}/00000.ppm", 3)]) == {"batch_size": 4, "files": True}
     readers = asked([first, "python:///r.py?class=R"])["source"][1]
@@ -54,6 +56,12 @@ def test_a_list_of_folders_or_schemes_is_one_of_sources_and_a_dict_has_weights(p
     [
         (lambda _: {}, "the dict of sources is empty"),
         (lambda first: {first: "much"}, "the weight of .* is 'much'"),
+        (lambda first: {first: True}, "the weight of .* is True"),
+        (lambda first: {first: {1: 0.5}}, r"the weight of .* is \{1: 0.5\}; .* or a dict from the first epoch"),
+        (lambda first: {first: {0: 0.5, 1.5: 1}}, "a dict from the first epoch"),
+        (lambda first: {first: {0: 0.5, -1: 1}}, "a dict from the first epoch"),
+        (lambda first: {first: {0: 0.5, 3: None}}, "a dict from the first epoch"),
+        (lambda first: {first: {}}, "a dict from the first epoch"),
         (lambda first: [first, 7], "entry 1 of the sources is 7"),
         (lambda first: [(first, 1), first], "entry 1 of the sources is"),
         (lambda first: [first, "stream:train"], "'stream:train' is a stream"),
@@ -168,6 +176,31 @@ def test_rule_23_and_58_a_state_of_a_mixture_is_taken_back(pictures):
         pytest.raises(forebay.Error, match="positions of each source"),
     ):
         other.load_state_dict(state)
+
+
+def test_rule_67_weights_change_between_epochs_and_each_source_is_read_on(pictures):
+    first, second = (str(pictures(count, name=name)) for count, name in ((8, "first"), (4, "second")))
+    settings = {"batch_size": 3, "size": 8, "shuffle": True, "epochs": 5}
+    sources = {first: {0: 1, 2: 1, 4: 0}, second: {0: 0, 2: 2}}
+    states, epochs, total = [], [], collections.Counter()
+    with forebay.Loader(sources, **settings) as loader:
+        for _ in range(5):
+            states.append(loader.state_dict())
+            epochs.append(turns(loader))
+            total += by_record(epochs[-1])
+    shares = [sum(record < 8 for record, _ in epoch.elements()) for epoch in epochs]
+    assert (shares, {sum(epoch.values()) for epoch in epochs}) == ([12, 12, 4, 4, 0], {12})
+    assert {total[record] for record in range(8)} == {4}
+    assert {total[record] for record in range(8, 12)} == {7}
+    with forebay.Loader(sources, **settings) as loader:
+        loader.load_state_dict(states[3])
+        assert [turns(loader), turns(loader)] == epochs[3:]
+    refused = r"positions of each source was 12 \+ 0, from epoch 2 on 4 \+ 8, .* and is now"
+    with (
+        forebay.Loader({first: {0: 1, 3: 0}, second: {0: 0, 3: 2}}, **settings) as other,
+        pytest.raises(forebay.Error, match=refused),
+    ):
+        other.load_state_dict(states[0])
 
 
 def test_rule_16_and_58_a_killed_service_goes_on_and_the_audit_has_a_line_for_each_source(service, binary, pictures):

@@ -1,7 +1,9 @@
 //! Runs over several sources with shares of their own, and over a source that is repeated: each turn of a record is
 //! accounted for by itself, and each source has a line in the audit.
 
-use forebay_plan::{MIXTURE_PERMUTATION, PERMUTATION, Plan, SourceAudit, Verdict as Judgement, shares, spec_hash};
+use forebay_plan::{
+    EpochWeights, MIXTURE_PERMUTATION, PERMUTATION, Plan, SourceAudit, Verdict as Judgement, shares, spec_hash,
+};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{
     AbandonRequest, AuditRequest, Cause, LedgerSpec, RestoreRequest, SourceShare, Verdict, ack_item::Kind,
@@ -177,7 +179,7 @@ fn rule_58_a_spec_whose_sources_do_not_fit_is_refused() {
     let large = of(spec(1 << 48), &[(1 << 48, 1 << 49)]);
     assert!(words(large).contains("weights or repeats has fewer than"));
     assert_eq!(
-        shares(&[1, 1], Some(&[1.0]), 1).unwrap_err().to_string(),
+        shares(&[1, 1], Some(&EpochWeights::constant(vec![1.0])), 1).unwrap_err().to_string(),
         "There are 1 weights for 2 sources; give each source one."
     );
 }

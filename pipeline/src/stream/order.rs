@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use forebay_plan::{
-    CLASS_PERMUTATION, EpochPart, GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainTable, MIXTURE_PERMUTATION,
-    OrderTable, PERMUTATION, Plan, SELECTED, SelectionProblem, SelectionTable, SpecError, shares,
+    CHANGING_GRAIN_PERMUTATION, CHANGING_MIXTURE_PERMUTATION, CLASS_PERMUTATION, EpochPart, GRAIN_MIXTURE_PERMUTATION,
+    GRAIN_PERMUTATION, GrainTable, MIXTURE_PERMUTATION, OrderTable, PERMUTATION, Plan, SELECTED, SelectionProblem,
+    SelectionTable, SpecError, shares,
 };
-use forebay_proto::v1::{LedgerSpec, SourceShare};
+use forebay_proto::v1::{LedgerSpec, ShareChange, SourceShare};
 use forebay_sources::{Grains, Member, Source};
 
 use crate::classes::StreamClasses;
@@ -55,6 +56,10 @@ impl StreamOrder {
             Some(EpochPart::Shard(shard)) => (Some(shard), None),
             Some(EpochPart::Rank(rank)) => (None, Some(rank)),
         };
+        let (sources, share_changes) = match classes {
+            Some(classes) => (classes.sources(), Vec::new()),
+            None => sources(source, settings)?,
+        };
         let spec = LedgerSpec {
             fingerprint: source.fingerprint().to_vec(),
             records,
@@ -63,10 +68,8 @@ impl StreamOrder {
             permutation: PERMUTATION,
             shard,
             grains: None,
-            sources: match classes {
-                Some(classes) => classes.sources(),
-                None => sources(source, settings)?,
-            },
+            sources,
+            share_changes,
             lockstep,
             classes: classes.map(StreamClasses::order),
             selection: None,
@@ -76,8 +79,11 @@ impl StreamOrder {
             return Ok(Self { spec: LedgerSpec { permutation: CLASS_PERMUTATION, ..spec }, table, selection: None });
         }
         let mixed = spec.sources.iter().any(|source| source.positions != source.records);
-        let (by_records, by_grains) =
-            if mixed { (MIXTURE_PERMUTATION, GRAIN_MIXTURE_PERMUTATION) } else { (PERMUTATION, GRAIN_PERMUTATION) };
+        let (by_records, by_grains) = match (spec.share_changes.is_empty(), mixed) {
+            (false, _) => (CHANGING_MIXTURE_PERMUTATION, CHANGING_GRAIN_PERMUTATION),
+            (true, true) => (MIXTURE_PERMUTATION, GRAIN_MIXTURE_PERMUTATION),
+            (true, false) => (PERMUTATION, GRAIN_PERMUTATION),
+        };
         let starts = match source.grains() {
             Grains::Starts(starts) => Some(grains_of(starts, selection)),
             Grains::Records => None,
@@ -112,21 +118,22 @@ fn grains_of<'s>(starts: &'s [u64], selection: Option<&SelectionTable>) -> Cow<'
     spans.filter(|(start, end)| start < end).map(|(start, _)| start).collect::<Vec<_>>().into()
 }
 
-/// The sources of a dataset with their shares of an epoch. None for a single source that is not repeated.
-fn sources(source: &dyn Source, settings: &StreamSettings) -> Result<Vec<SourceShare>, SpecError> {
+/// The sources of a dataset with their shares of an epoch, and what later epochs have of each. None for a single source that is not
+/// repeated.
+fn sources(source: &dyn Source, settings: &StreamSettings) -> Result<(Vec<SourceShare>, Vec<ShareChange>), SpecError> {
     let members = selected::members(source, settings.repeats.get() > 1 || settings.weights.is_some());
     if let Some(empty) = members.iter().find(|member| member.records == 0) {
         return Err(SelectionProblem::Nothing(empty.name.clone()).into());
     }
     if members.is_empty() {
-        return Ok(Vec::new());
+        return Ok(<_>::default());
     }
     let records: Vec<u64> = members.iter().map(|member| member.records).collect();
-    let positions = shares(&records, settings.weights.as_deref(), settings.repeats.get())?;
+    let (positions, changes) = shares(&records, settings.weights.as_deref(), settings.repeats.get())?;
     let share = |(member, positions): (&Member, u64)| SourceShare {
         records: member.records,
         positions,
         name: member.name.clone(),
     };
-    Ok(members.iter().zip(positions).map(share).collect())
+    Ok((members.iter().zip(positions).map(share).collect(), changes))
 }

@@ -1,112 +1,68 @@
 //! How many positions of an epoch each source has: from weights, or from its records (semantics rules 57 and 58).
 
 use forebay_proto::Turn;
-use forebay_proto::v1::{LedgerSpec, SourceShare};
+use forebay_proto::v1::{LedgerSpec, ShareChange, SourceShare};
 
 use crate::classes::CLASS_PERMUTATION;
-use crate::grains::GRAIN_MIXTURE_PERMUTATION;
+use crate::grains::{CHANGING_GRAIN_PERMUTATION, GRAIN_MIXTURE_PERMUTATION};
+use crate::mixture::EpochWeights;
+use crate::mixture::problem::{MAX_CHANGED, MAX_POSITIONS, MAX_REPEATS, MAX_SOURCES, MixtureProblem};
 use crate::selection::{SELECTED, dataset_records};
 
 /// The version of the permutation of a mixture.
 pub const MIXTURE_PERMUTATION: u32 = 3;
-/// Most sources of a dataset.
-const MAX_SOURCES: usize = 4096;
-/// Most turns of a record in an epoch.
-const MAX_REPEATS: u64 = 1 << 15;
-/// Keeps sums of positions far from overflow.
-const MAX_POSITIONS: u64 = 1 << 56;
+/// The version of the permutation of a mixture whose shares change between epochs.
+pub const CHANGING_MIXTURE_PERMUTATION: u32 = 6;
 /// The largest weight becomes this number, and the others in proportion.
 const UNIT: f64 = 1_099_511_627_776.0;
 
-/// What is wrong with the shares of sources.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum MixtureProblem {
-    /// One weight for each source.
-    #[error("There are {weights} weights for {sources} sources; give each source one.")]
-    Weights {
-        /// As given.
-        weights: usize,
-        /// As given.
-        sources: usize,
-    },
-    /// A weight that says nothing.
-    #[error(
-        "The weight of source {number} is {weight}; weights are numbers above 0. Leave out a source that is not wanted."
-    )]
-    Weight {
-        /// From 0.
-        number: usize,
-        /// As given.
-        weight: f64,
-    },
-    /// A share below one position.
-    #[error(
-        "The weight of source {number} gives it less than one of the {positions} positions of an epoch. Give it a larger \
-         weight, or leave the source out."
-    )]
-    Nothing {
-        /// From 0.
-        number: usize,
-        /// Of an epoch.
-        positions: u64,
-    },
-    /// Sources beyond the limit.
-    #[error("The dataset has {0} sources; it may have at most {MAX_SOURCES}.")]
-    TooMany(usize),
-    /// A record has too many turns.
-    #[error(
-        "Source {number} has {records} records and {positions} positions of an epoch, so that an epoch would have records \
-         of it more than {MAX_REPEATS} times. Give it a smaller weight, or set fewer repeats."
-    )]
-    Repeats {
-        /// From 0.
-        number: usize,
-        /// It has.
-        records: u64,
-        /// It would have.
-        positions: u64,
-    },
-    /// An epoch beyond any count.
-    #[error("An epoch would have more than {MAX_POSITIONS} positions. Set fewer repeats.")]
-    TooLong,
-    /// More records than repeats leave room for.
-    #[error("The dataset has {0} records; one with weights or repeats has fewer than {limit}.", limit = Turn::RECORDS)]
-    TooLarge(u64),
-    /// The spec contradicts itself.
-    #[error("The order's sources do not fit its {records} records and permutation version {version}.")]
-    Spec {
-        /// Of the dataset.
-        records: u64,
-        /// Of the permutation.
-        version: u32,
-    },
-}
-
-/// How many positions of an epoch each source has, from its number of records. Without weights each record has `repeats`
-/// positions. With weights the epoch is as long, and shared out by the weights: what is left after rounding down goes to the
-/// sources that lost most by it.
+/// How many positions of an epoch each source has, from its number of records: in epoch 0, and from each later epoch on that
+/// changes them. Without weights each record has `repeats` positions. With weights the epoch is as long, and shared out by the
+/// weights: what is left after rounding down goes to the sources that lost most by it.
 ///
 /// ```
-/// use forebay_plan::shares;
-/// assert_eq!(shares(&[500, 1000], None, 1)?, [500, 1000]);
-/// assert_eq!(shares(&[500, 1000], Some(&[0.7, 0.3]), 1)?, [1050, 450]);
+/// use forebay_plan::{EpochWeights, shares};
+/// assert_eq!(shares(&[500, 1000], None, 1)?.0, [500, 1000]);
+/// let weights = [EpochWeights { epoch: 0, weights: vec![0.7, 0.3] }, EpochWeights { epoch: 4, weights: vec![0.0, 1.0] }];
+/// let (first, changes) = shares(&[500, 1000], Some(&weights), 1)?;
+/// assert_eq!(first, [1050, 450]);
+/// assert_eq!((changes[0].epoch, &changes[0].positions[..]), (4, &[0, 1500][..]));
 /// # Ok::<(), forebay_plan::MixtureProblem>(())
 /// ```
 ///
 /// # Errors
 /// The weights cannot be used.
-pub fn shares(records: &[u64], weights: Option<&[f64]>, repeats: u32) -> Result<Vec<u64>, MixtureProblem> {
+pub fn shares(
+    records: &[u64],
+    weights: Option<&[EpochWeights]>,
+    repeats: u32,
+) -> Result<(Vec<u64>, Vec<ShareChange>), MixtureProblem> {
     let repeats = u64::from(repeats.max(1));
     let all = records.iter().try_fold(0_u64, |sum, records| sum.checked_add(*records));
     let positions = all.and_then(|all| all.checked_mul(repeats)).filter(|all| *all <= MAX_POSITIONS);
     let positions = positions.ok_or(MixtureProblem::TooLong)?;
-    let Some(weights) = weights else { return Ok(records.iter().map(|records| records * repeats).collect()) };
-    if weights.len() != records.len() {
-        return Err(MixtureProblem::Weights { weights: weights.len(), sources: records.len() });
+    let Some(all) = weights else {
+        return Ok((records.iter().map(|records| records * repeats).collect(), Vec::new()));
+    };
+    EpochWeights::check(all)?;
+    let weights = all[0].weights.len();
+    if weights != records.len() {
+        return Err(MixtureProblem::Weights { weights, sources: records.len() });
     }
-    if let Some(number) = weights.iter().position(|weight| !weight.is_finite() || *weight <= 0.0) {
-        return Err(MixtureProblem::Weight { number, weight: weights[number] });
+    if all.len().saturating_mul(weights) > MAX_CHANGED {
+        return Err(MixtureProblem::Changes(all.len()));
     }
+    let mut changes = Vec::with_capacity(all.len());
+    for from in all {
+        changes.push(ShareChange { epoch: from.epoch, positions: shared(from, positions)? });
+    }
+    changes.dedup_by(|later, earlier| later.positions == earlier.positions);
+    let first = changes.remove(0).positions;
+    Ok((first, changes))
+}
+
+/// The positions of an epoch, shared out by its weights.
+fn shared(EpochWeights { epoch, weights }: &EpochWeights, positions: u64) -> Result<Vec<u64>, MixtureProblem> {
     let largest = weights.iter().copied().fold(0.0, f64::max);
     let parts: Vec<u128> = weights.iter().map(|weight| whole(weight / largest * UNIT)).collect();
     let sum: u128 = parts.iter().sum();
@@ -119,8 +75,8 @@ pub fn shares(records: &[u64], weights: Option<&[f64]>, repeats: u32) -> Result<
     for number in by_loss.into_iter().take(usize::try_from(left).unwrap_or(usize::MAX)) {
         shares[number] += 1;
     }
-    match shares.iter().position(|share| *share == 0) {
-        Some(number) => Err(MixtureProblem::Nothing { number, positions }),
+    match shares.iter().zip(weights).position(|(share, weight)| *share == 0 && *weight > 0.0) {
+        Some(number) => Err(MixtureProblem::Nothing { number, epoch: *epoch, positions }),
         None => Ok(shares),
     }
 }
@@ -138,7 +94,12 @@ pub(crate) fn is_plain(sources: &[SourceShare]) -> bool {
 
 /// Whether epochs of this version of the permutation have shares of sources.
 pub(crate) const fn is_mixture(version: u32) -> bool {
-    matches!(version, MIXTURE_PERMUTATION | GRAIN_MIXTURE_PERMUTATION)
+    matches!(version, MIXTURE_PERMUTATION | GRAIN_MIXTURE_PERMUTATION) || is_changing(version)
+}
+
+/// Whether these shares change between epochs.
+const fn is_changing(version: u32) -> bool {
+    matches!(version, CHANGING_MIXTURE_PERMUTATION | CHANGING_GRAIN_PERMUTATION)
 }
 
 /// Checks that the turns of a spec from outside have numbers of their own, whatever its records are.
@@ -156,26 +117,52 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), MixtureProblem> {
     if sources.len() > MAX_SOURCES {
         return Err(MixtureProblem::TooMany(sources.len()));
     }
-    let is_mixed = is_mixture(spec.permutation);
-    let sum = |of: fn(&SourceShare) -> u64| sources.iter().try_fold(0_u64, |sum, source| sum.checked_add(of(source)));
-    let records = sum(|source| source.records);
+    let wrong = || MixtureProblem::Spec { records: spec.records, version: spec.permutation };
+    let records = sum(sources.iter().map(|source| source.records));
+    let first: Vec<u64> = sources.iter().map(|source| source.positions).collect();
     // With classes, the positions follow from the table.
     let has_classes = spec.permutation == CLASS_PERMUTATION;
-    let empty = sources.iter().any(|source| source.records == 0 || source.positions == 0 && !has_classes);
+    let may_be_empty = has_classes || is_changing(spec.permutation);
+    let empty = sources.iter().any(|source| source.records == 0 || source.positions == 0 && !may_be_empty);
     let fits = (sources.is_empty() || records == Some(spec.records)) && !empty;
-    let fits = fits && (has_classes || is_mixed != is_plain(sources));
-    if !fits {
-        return Err(MixtureProblem::Spec { records: spec.records, version: spec.permutation });
+    let is_plain_or_mixed = is_changing(spec.permutation) || is_mixture(spec.permutation) != is_plain(sources);
+    if !fits || !has_classes && !is_plain_or_mixed {
+        return Err(wrong());
     }
-    if sum(|source| source.positions).is_none_or(|positions| positions > MAX_POSITIONS) {
-        return Err(MixtureProblem::TooLong);
+    let positions = sum(first.iter().copied()).filter(|positions| *positions <= MAX_POSITIONS);
+    let positions = positions.ok_or(MixtureProblem::TooLong)?;
+    check_often(sources, &first)?;
+    let changes = &spec.share_changes;
+    if changes.is_empty() == is_changing(spec.permutation) {
+        return Err(wrong());
     }
-    let often = |source: &SourceShare| source.positions.div_ceil(source.records) >= MAX_REPEATS;
-    match sources.iter().position(often) {
+    if changes.len().saturating_mul(sources.len()) > MAX_CHANGED {
+        return Err(MixtureProblem::Changes(changes.len()));
+    }
+    let mut before = 0;
+    for change in changes {
+        let is_whole =
+            change.positions.len() == sources.len() && sum(change.positions.iter().copied()) == Some(positions);
+        if change.epoch <= before || !is_whole || positions == 0 {
+            return Err(wrong());
+        }
+        check_often(sources, &change.positions)?;
+        before = change.epoch;
+    }
+    Ok(())
+}
+
+/// Checks that no record has too many turns in an epoch in which the sources have these positions.
+fn check_often(sources: &[SourceShare], positions: &[u64]) -> Result<(), MixtureProblem> {
+    let often = |(source, positions): (&SourceShare, &u64)| positions.div_ceil(source.records) >= MAX_REPEATS;
+    match sources.iter().zip(positions).position(often) {
         Some(number) => {
-            let SourceShare { records, positions, .. } = sources[number];
-            Err(MixtureProblem::Repeats { number, records, positions })
+            Err(MixtureProblem::Repeats { number, records: sources[number].records, positions: positions[number] })
         }
         None => Ok(()),
     }
+}
+
+fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {
+    numbers.try_fold(0_u64, u64::checked_add)
 }

@@ -1,5 +1,6 @@
 //! Tests of mixtures against a plain model, which draws the records of each source one after the other.
 
+mod changing;
 mod grained;
 
 use std::collections::BTreeMap;
@@ -7,7 +8,8 @@ use std::collections::BTreeMap;
 use forebay_proto::v1::SourceShare;
 use proptest::prelude::*;
 
-use super::shares::{MIXTURE_PERMUTATION, MixtureProblem, shares};
+use super::problem::MixtureProblem;
+use super::shares::{MIXTURE_PERMUTATION, shares};
 use super::*;
 
 fn spec(sources: &[(u64, u64)], shuffle: bool, seed: u64) -> LedgerSpec {
@@ -53,12 +55,12 @@ fn model(
     order: impl Fn(&LedgerSpec, u64, &SourceShare, u64) -> Vec<u64>,
 ) -> Vec<Vec<Turn>> {
     let mut bags: Vec<(u64, Vec<u64>)> = spec.sources.iter().map(|_| (0, Vec::new())).collect();
-    let epoch = |_| {
+    let epoch = |epoch| {
         let (mut first, mut all) = (0, Vec::new());
         for (number, source) in (0..).zip(&spec.sources) {
             let (cycle, bag) = &mut bags[usize::try_from(number).unwrap()];
             let mut seen = BTreeMap::<u64, u16>::new();
-            for _ in 0..source.positions {
+            for _ in 0..positions(spec, epoch, number) {
                 if bag.is_empty() {
                     *bag = order(spec, number, source, *cycle);
                     bag.reverse();
@@ -74,6 +76,16 @@ fn model(
         all
     };
     (0..count).map(epoch).collect()
+}
+
+/// How many positions a source has in an epoch, as somebody would count who goes through all changes.
+fn positions(spec: &LedgerSpec, epoch: u64, number: u64) -> u64 {
+    let number = usize::try_from(number).unwrap();
+    let mut now = spec.sources[number].positions;
+    for change in spec.share_changes.iter().filter(|change| change.epoch <= epoch) {
+        now = change.positions[number];
+    }
+    now
 }
 
 fn any_sources() -> impl Strategy<Value = Vec<(u64, u64)>> {
@@ -157,7 +169,7 @@ proptest! {
     ) {
         let weights = &weights[..records.len()];
         let all = records.iter().sum::<u64>() * u64::from(repeats);
-        let Ok(shares) = shares(&records, Some(weights), repeats) else {
+        let Ok((shares, _)) = shares(&records, Some(&EpochWeights::constant(weights.to_vec())), repeats) else {
             prop_assert!(all < 100_000, "only a small epoch leaves a source nothing");
             return Ok(());
         };
@@ -244,15 +256,18 @@ fn rule_58_six_billion_records_cost_nothing() {
 
 #[test]
 fn rule_58_weights_that_say_nothing_are_refused_with_the_source() {
-    let refused = |weights: &[f64]| shares(&[10, 10], Some(weights), 1).unwrap_err();
+    let constant = |weights: &[f64]| EpochWeights::constant(weights.to_vec());
+    let refused = |weights: &[f64]| shares(&[10, 10], Some(&constant(weights)), 1).unwrap_err();
+    let shared =
+        |records: &[u64], weights: &[f64], repeats| shares(records, Some(&constant(weights)), repeats).unwrap();
     assert_eq!(refused(&[1.0]), MixtureProblem::Weights { weights: 1, sources: 2 });
     assert_eq!(refused(&[1.0, 0.0]), MixtureProblem::Weight { number: 1, weight: 0.0 });
     assert!(matches!(refused(&[f64::NAN, 1.0]), MixtureProblem::Weight { number: 0, .. }));
     assert!(matches!(refused(&[f64::INFINITY, 1.0]), MixtureProblem::Weight { number: 0, .. }));
-    assert_eq!(refused(&[1.0, 1e-9]), MixtureProblem::Nothing { number: 1, positions: 20 });
+    assert_eq!(refused(&[1.0, 1e-9]), MixtureProblem::Nothing { number: 1, epoch: 0, positions: 20 });
     assert_eq!(shares(&[u64::MAX, 1], None, 1), Err(MixtureProblem::TooLong));
     assert_eq!(shares(&[1 << 40], None, u32::MAX), Err(MixtureProblem::TooLong));
-    assert_eq!(shares(&[10, 30], Some(&[3.0, 3.0]), 2), Ok(vec![40, 40]));
-    assert_eq!(shares(&[1, 1, 1], Some(&[1.0, 1.0, 1.0]), 1), Ok(vec![1, 1, 1]));
-    assert_eq!(shares(&[5, 5], Some(&[2.0, 1.0]), 1), Ok(vec![7, 3]));
+    assert_eq!(shared(&[10, 30], &[3.0, 3.0], 2).0, [40, 40]);
+    assert_eq!(shared(&[1, 1, 1], &[1.0, 1.0, 1.0], 1).0, [1, 1, 1]);
+    assert_eq!(shared(&[5, 5], &[2.0, 1.0], 1), (vec![7, 3], Vec::new()));
 }

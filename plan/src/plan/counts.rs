@@ -11,8 +11,7 @@ use super::Places;
 /// How many of these places of the whole order, which follow each other, each of the sources has. Where steps have classes, they are
 /// positions.
 pub(super) fn count(order: &Places, sources: &[SourceShare], places: Range<u64>) -> Vec<u64> {
-    let by_records = || ends(sources, |source| source.records);
-    let by_positions = || ends(sources, |source| source.positions);
+    let by_records = || ends(sources);
     match order {
         Places::OfClasses(part) => {
             of_each(&by_records(), places.filter_map(|position| part.own(position)).map(Turn::record))
@@ -21,15 +20,17 @@ pub(super) fn count(order: &Places, sources: &[SourceShare], places: Range<u64>)
         Places::AsTheyAre => of_range(&by_records(), &places),
         Places::Permuted(order) => of_each(&by_records(), places.map(|place| order.forward(place))),
         Places::ByGrains(order) => of_each(&by_records(), places.map(|place| order.record(place))),
-        Places::Mixed(order) if order.is_shuffled() => of_each(&by_positions(), places.map(|place| order.draw(place))),
-        Places::Mixed(_) => of_range(&by_positions(), &places),
+        Places::Mixed(order) if order.is_shuffled() => {
+            of_each(&order.ends().collect::<Vec<_>>(), places.map(|place| order.draw(place)))
+        }
+        Places::Mixed(order) => of_range(&order.ends().collect::<Vec<_>>(), &places),
     }
 }
 
-/// Where each source ends, if they follow each other and each has `len` of them.
-fn ends(sources: &[SourceShare], len: impl Fn(&SourceShare) -> u64) -> Vec<u64> {
-    let end = |before: &mut u64, source| {
-        *before = before.saturating_add(len(source));
+/// Where the records of each source end, which follow each other.
+fn ends(sources: &[SourceShare]) -> Vec<u64> {
+    let end = |before: &mut u64, source: &SourceShare| {
+        *before = before.saturating_add(source.records);
         Some(*before)
     };
     sources.iter().scan(0, end).collect()

@@ -23,19 +23,22 @@ pub struct LedgerSpec {
     pub seed: u64,
     /// Version of the permutation. 1 permutes records. 2 permutes grains, and records within windows of them. 3 takes records
     /// from `sources` in their shares, and permutes these. 4 does so too, but permutes the grains of each source. 5 has steps of
-    /// classes. With 256 added, the same of the selected records: `records`, `sources` and the tables of grains and classes then count
+    /// classes. 6 and 7 are 3 and 4 with shares that change between epochs. With 256 added, the same of the selected records: `records`, `sources` and the tables of grains and classes then count
     /// selected records alone.
     #[prost(uint32, tag = "5")]
     pub permutation: u32,
     /// Set for static assignment. Absent: dynamic.
     #[prost(message, optional, tag = "6")]
     pub shard: ::core::option::Option<StaticShard>,
-    /// Set with permutations 2 and 4 (semantics rule 56).
+    /// Set with permutations 2, 4 and 7 (semantics rule 56).
     #[prost(message, optional, tag = "7")]
     pub grains: ::core::option::Option<GrainOrder>,
     /// The sources that the dataset is made of, in the order of their records. Empty for a single source that is not repeated.
     #[prost(message, repeated, tag = "8")]
     pub sources: ::prost::alloc::vec::Vec<SourceShare>,
+    /// Later shares of the sources, by rising epoch. Set with permutations 6 and 7 (semantics rule 67).
+    #[prost(message, repeated, tag = "9")]
+    pub share_changes: ::prost::alloc::vec::Vec<ShareChange>,
     /// Set for lockstep assignment (semantics rule 40), and never together with `shard`.
     #[prost(message, optional, tag = "40")]
     pub lockstep: ::core::option::Option<LockstepRank>,
@@ -52,14 +55,26 @@ pub struct LedgerSpec {
 pub struct SourceShare {
     #[prost(uint64, tag = "1")]
     pub records: u64,
-    /// Positions of an epoch that are its records'. Equal to `records` unless the permutation is 3, 4 or 5.
+    /// Positions of an epoch that are its records', up to the first of the changes. Equal to `records` unless the permutation is 3 or
+    /// higher.
     #[prost(uint64, tag = "2")]
     pub positions: u64,
     /// For people: it may differ between two specs of one ledger.
     #[prost(string, tag = "3")]
     pub name: ::prost::alloc::string::String,
 }
-/// What permutations 2 and 4 depend on beside the rest of the spec.
+/// The positions that an epoch and those after it have of each source, up to the next change. All epochs have as many positions.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ShareChange {
+    /// At least 1.
+    #[prost(uint64, tag = "1")]
+    pub epoch: u64,
+    /// One number for each source, some of which may be 0.
+    #[prost(uint64, repeated, tag = "2")]
+    pub positions: ::prost::alloc::vec::Vec<u64>,
+}
+/// What permutations 2, 4 and 7 depend on beside the rest of the spec.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GrainOrder {

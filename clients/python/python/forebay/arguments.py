@@ -80,8 +80,9 @@ class Arguments(Batches[Batch]):
                 running `forebay serve`. This process's own daemon reads everything but a stream. It starts with the
                 first Loader that needs it, and ends with the last. A list of folders or of sources with a scheme, such
                 as `["/data/a", "tar:/data/b.tar"]`, is one dataset of all of them. A dict from source to weight, such
-                as `{"/data/a": 0.7, "/data/b": 0.3}`, gives each its share of every epoch. `forebay.Source` adds an
-                index, a root or options to a source.
+                as `{"/data/a": 0.7, "/data/b": 0.3}`, gives each its share of every epoch. A dict from first epoch to
+                weight, such as `{0: 0.7, 10: 0.5}`, changes a weight from epoch 10 on. `forebay.Source` adds an index,
+                a root or options to a source.
             select: The records that are read, as a file: an array of NumPy (.npy) with their numbers or with a bool for
                 each record, or an Arrow or parquet file, behind which "?column=NAME" may name the column.
                 docs/selections.md explains it. None: all records.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Union
 from urllib.parse import quote
 
 import numpy as np
@@ -25,12 +25,17 @@ class Sources(tuple[str, ...]):
 _SCHEME = re.compile(r"[a-z][a-z0-9+-]+:.*", re.DOTALL)
 
 
-def several(source: Any) -> tuple[list[str], list[float] | None] | None:  # noqa: ANN401 - whatever the caller gave
+# Numbers for all epochs, or (first epoch, numbers), as the daemon reads them.
+Weights = Union[list[float], list[tuple[int, list[float]]]]
+
+
+def several(source: Any) -> tuple[list[str], Weights | None] | None:  # noqa: ANN401 - whatever the caller gave
     """The names of sources and their weights, or None if the caller gave a list of files.
 
     Args:
         source: A dict from source to weight, a list of sources or of (source, weight) pairs, or a list of files. A list
-            is one of sources if its first entry is a folder, or begins with a scheme such as `tar:`.
+            is one of sources if its first entry is a folder, or begins with a scheme such as `tar:`. A weight is a
+            number, or a dict from first epoch to number.
 
     Raises:
         SettingsError: An entry is not of the kind of the first one.
@@ -49,21 +54,43 @@ def several(source: Any) -> tuple[list[str], list[float] | None] | None:  # noqa
     return [_name(entry, number) for number, entry in enumerate(source)], None
 
 
-def _weighed(pairs: list[Any]) -> tuple[list[str], list[float]]:
+def _weighed(pairs: list[Any]) -> tuple[list[str], Weights]:
     if not pairs:
         raise SettingsError("source: the dict of sources is empty")
-    names, weights = [], []
+    names: list[str] = []
+    weights: list[dict[int, float]] = []
     for number, pair in enumerate(pairs):
         if not _is_pair(pair):
             raise SettingsError(f"source: entry {number} of the sources is {pair!r}; give each as (source, weight)")
         name, weight = pair
-        if isinstance(weight, np.generic):
-            weight = weight.item()
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)):
-            raise SettingsError(f"source: the weight of {name!r} is {weight!r}; give a number above 0")
         names.append(_name(name, number))
-        weights.append(float(weight))
-    return names, weights
+        weights.append(_by_epoch(name, weight))
+    epochs = sorted({epoch for weight in weights for epoch in weight})
+    if epochs == [0]:
+        return names, [weight[0] for weight in weights]
+    # Each has the weight of its latest epoch so far.
+    return names, [
+        (epoch, [weight[max(since for since in weight if since <= epoch)] for weight in weights]) for epoch in epochs
+    ]
+
+
+def _by_epoch(name: Any, weight: Any) -> dict[int, float]:  # noqa: ANN401 - whatever the caller gave
+    """The weights of a source by the first epoch that has each."""
+    given = weight if isinstance(weight, Mapping) else {0: weight}
+    by_epoch = {_number(epoch): _number(number) for epoch, number in given.items()}
+    epochs = all(isinstance(epoch, int) and epoch >= 0 for epoch in by_epoch)
+    if None in by_epoch.values() or not epochs or 0 not in by_epoch:
+        raise SettingsError(
+            f"source: the weight of {name!r} is {weight!r}; give a number above 0, or a dict from the first epoch "
+            "of each weight, such as {0: 1.0, 10: 0.5}"
+        )
+    return {int(epoch): float(number) for epoch, number in by_epoch.items()}
+
+
+def _number(value: Any) -> int | float | None:  # noqa: ANN401 - whatever the caller gave
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _name(entry: Any, number: int) -> str:  # noqa: ANN401 - whatever the caller gave

@@ -27,7 +27,9 @@ from forebay.transforms import Transform
 
 __all__ = ["AnySource", "Request", "request", "socket_path"]
 
-AnySource = Union[str, "os.PathLike[str]", Source, Iterable[Union[Listed, Source]], Mapping[Union[str, Source], float]]
+# A number, or a dict from the first epoch of each number.
+Weight = Union[float, Mapping[int, float]]
+AnySource = Union[str, "os.PathLike[str]", Source, Iterable[Union[Listed, Source]], Mapping[Union[str, Source], Weight]]
 
 _STREAM = "stream:"
 _READERS = ("python:", "odps:")

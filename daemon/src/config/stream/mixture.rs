@@ -4,6 +4,7 @@ use std::num::NonZero;
 
 use forebay_pipeline::keys;
 use forebay_pipeline::settings::{Home, Key};
+use forebay_plan::EpochWeights;
 use serde_json::Value;
 
 use super::super::table::Table;
@@ -16,7 +17,8 @@ const REPEATS: u32 = 1 << 15;
 
 /// The keys beside `source`.
 pub(super) const KEYS: &[Key] = keys! {
-    /// The shares of the sources in an epoch, if `source` is a list: [0.7, 0.3] for two sources. Left out: each record once.
+    /// The shares of the sources in an epoch, if `source` is a list: [0.7, 0.3] for two sources. Shares that change are a list of
+    /// first epochs with their shares: [[0, [0.7, 0.3]], [10, [0.5, 0.5]]]. Left out: each record once.
     weights: "Sequence[float]", example: "[1.0]", home: Home::Other;
     /// How many times an epoch has each record, with other random choices each time. With weights, the epoch is that many times
     /// longer.
@@ -26,7 +28,7 @@ pub(super) const KEYS: &[Key] = keys! {
 /// The shares of sources, and how long an epoch is.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mixture {
-    pub weights: Option<Vec<f64>>,
+    pub weights: Option<Vec<EpochWeights>>,
     pub repeats: NonZero<u32>,
 }
 
@@ -50,17 +52,36 @@ pub(super) fn read(table: &mut Table<'_, '_>, sources: Option<usize>) -> Mixture
     let weights = table.take("weights", weights);
     let repeats = table.take("repeats", whole(1..=REPEATS)).and_then(NonZero::new).unwrap_or(NonZero::<u32>::MIN);
     if let (Some(weights), Some(sources)) = (&weights, sources)
-        && weights.len() != sources
+        && let Some(from) = weights.iter().find(|from| from.weights.len() != sources)
     {
-        let problem = format!("has {} numbers for {sources} sources; give each source one.", weights.len());
+        let problem = format!("has {} numbers for {sources} sources; give each source one.", from.weights.len());
         table.mistake("weights", problem);
+    } else if let Some(Err(problem)) = weights.as_deref().map(EpochWeights::check) {
+        table.mistake("weights", format!("cannot be used. {problem}"));
     }
     Mixture { weights, repeats }
 }
 
-fn weights(value: &Value) -> Result<Vec<f64>, String> {
-    let number = |value: &Value| value.as_f64().filter(|weight| weight.is_finite() && *weight > 0.0);
-    let numbers = value.as_array().filter(|numbers| !numbers.is_empty());
-    let numbers = numbers.and_then(|numbers| numbers.iter().map(number).collect());
-    numbers.ok_or_else(|| "a list of numbers above 0, one for each source, such as [0.7, 0.3]".to_owned())
+/// Weights of all epochs, or of the epochs from some on.
+fn weights(value: &Value) -> Result<Vec<EpochWeights>, String> {
+    let wrong = || {
+        "a list of numbers above 0, one for each source, such as [0.7, 0.3], or a list of first epochs with their weights, \
+         such as [[0, [0.7, 0.3]], [10, [0.5, 0.5]]]"
+            .to_owned()
+    };
+    let all = value.as_array().ok_or_else(wrong)?;
+    let of_epoch = |from: &Value| {
+        let [epoch, weights] = &from.as_array()?[..] else { return None };
+        Some(EpochWeights { epoch: epoch.as_u64()?, weights: numbers(weights.as_array()?)? })
+    };
+    let changing = || all.iter().map(of_epoch).collect::<Option<Vec<_>>>();
+    let constant =
+        numbers(all).filter(|weights| weights.iter().all(|weight| *weight > 0.0)).map(EpochWeights::constant);
+    let weights = constant.or_else(changing).filter(|weights| !weights.is_empty()).ok_or_else(wrong)?;
+    Ok(weights)
+}
+
+fn numbers(values: &[Value]) -> Option<Vec<f64>> {
+    let numbers: Option<Vec<f64>> = values.iter().map(Value::as_f64).collect();
+    numbers.filter(|numbers| !numbers.is_empty())
 }

@@ -3,7 +3,9 @@
 
 use std::mem::size_of;
 
-use forebay_proto::v1::{AckItem, EpochTally, GroupTally, OpenRange, SourceShare, SourceTally, UnsummedRange};
+use forebay_proto::v1::{
+    AckItem, EpochTally, GroupTally, OpenRange, ShareChange, SourceShare, SourceTally, UnsummedRange,
+};
 
 /// A field of a message of which there may be many, or that contains such.
 #[derive(Debug)]
@@ -50,6 +52,11 @@ const CALL: &[Part] = &[
                     each: 0,
                     of: Inside::Message(&[
                         Part { field: 8, each: size_of::<SourceShare>(), of: Inside::Message(&[]) },
+                        Part {
+                            field: 9,
+                            each: size_of::<ShareChange>(),
+                            of: Inside::Message(&[Part { field: 2, each: size_of::<u64>(), of: Inside::Numbers }]),
+                        },
                         Part {
                             field: 80,
                             each: 0,
@@ -171,7 +178,11 @@ mod tests {
             };
             let snapshot = Snapshot {
                 spec_hash: vec![7; 32],
-                spec: Some(LedgerSpec { sources: vec![SourceShare::default(); sources], ..LedgerSpec::default() }),
+                spec: Some(LedgerSpec {
+                    sources: vec![SourceShare::default(); sources],
+                    share_changes: vec![ShareChange { epoch: 1, positions: vec![1; sources] }; tallies],
+                    ..LedgerSpec::default()
+                }),
                 open: vec![range; open],
                 tallies: vec![tally; tallies],
                 ..Snapshot::default()
@@ -179,7 +190,8 @@ mod tests {
             let (snapshot, load_id) = (Some(snapshot), "first".to_owned());
             let restore = call(Call::Restore(RestoreCall { snapshot, load_id, number: 1 }));
             let of_tally = sources * (size_of::<SourceTally>() + size_of::<UnsummedRange>() + size_of::<GroupTally>());
-            let of_sources = sources * size_of::<SourceShare>() + tallies * of_tally;
+            let of_change = size_of::<ShareChange>() + sources * size_of::<u64>();
+            let of_sources = sources * size_of::<SourceShare>() + tallies * (of_tally + of_change);
             let lists = open * size_of::<OpenRange>() + tallies * size_of::<EpochTally>() + of_sources;
             let weight = of_call(&restore).unwrap();
             prop_assert!((lists..=lists + restore.len()).contains(&weight), "{weight} for {lists}");
@@ -255,6 +267,7 @@ mod tests {
             shard: _,
             grains: _,
             sources: _,
+            share_changes: _,
             lockstep: _,
             classes: _,
             selection: _,
@@ -263,6 +276,7 @@ mod tests {
         let ClassOrder { digest: _, places: _, leftovers: _, repeats: _, rule: _, accumulate: _ } =
             ClassOrder::default();
         let SourceShare { records: _, positions: _, name: _ } = SourceShare::default();
+        let ShareChange { epoch: _, positions: _ } = ShareChange::default();
         let AckItem { lease: _, range: _, kind: _, count: _, sum_high: _, sum_low: _ } = AckItem::default();
     }
 }
