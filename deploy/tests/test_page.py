@@ -180,6 +180,37 @@ def test_every_page_is_read_on_a_phone_in_the_dark_and_by_a_reader_of_screens(br
     assert all("as the recipe makes it: class-" in name for name in shown), shown
 
 
+def test_axe_finds_no_fault_on_any_page(browser, url, tool):
+    axe = (tool("axe.sh") / "axe.min.js").read_text()
+    run = "axe.run(document, { resultTypes: ['violations'] })"
+    told = "found.violations.map((each) => `${each.id}: ${each.help}, at ${each.nodes.map((node) => node.target)}`)"
+
+    def judged(url: str) -> int:
+        """How many rules hold. All that can be judged must."""
+        passed = 0
+        for width, scheme in ((360, "dark"), (1200, "light")):
+            browser.open(url, width, scheme)
+            browser.value(axe + "; 0")
+            faults, passed = browser.value(f"{run}.then((found) => [{told}, found.passes.length])")
+            assert not faults, f"{url} at {width}, {scheme}: " + "; ".join(faults)
+        return passed
+
+    assert judged(url) > 20
+    stream = link(browser, "stream")
+    assert judged(stream) > 20
+    for begin in ("quarantine", "batch"):
+        browser.open(stream, 1200, "light")
+        assert judged(link(browser, begin)) > 20
+    browser.open(stream, 1200, "light")
+    browser.open(link(browser, "quarantine"), 1200, "light")
+    assert judged(link(browser, "bad-pictures")) > 20
+    # It does find some.
+    browser.open("data:text/html,<h1>a</h1><img src=no.png><p style='color:%23ddd'>d</p>", 360, "light")
+    browser.value(axe + "; 0")
+    found = browser.value(f"{run}.then((found) => [{told}, 0])")[0]
+    assert {"image-alt", "html-has-lang"} <= {fault.partition(":")[0] for fault in found}, found
+
+
 def test_a_page_renews_itself_and_keeps_the_focus(browser, url):
     browser.open(url, 1200, "light")
     browser.value("window.first = document.querySelector('main'); document.querySelector('main article a').focus()")

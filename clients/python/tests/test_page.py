@@ -1,6 +1,7 @@
 """`loader.page()`: the page of a Loader's daemon, which ends with its Loader and with its process."""
 
 import html
+import json
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ from urllib.parse import urljoin
 import forebay
 import numpy as np
 import pytest
+from forebay import transforms
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
@@ -24,6 +26,20 @@ def shown(url):
     """The HTML at a URL."""
     with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
         return answer.read().decode()
+
+
+def latest_batch(loader):
+    """The pictures of the latest batch on the page of a Loader, each `u8 [height, width, 3]`."""
+    from PIL import Image
+
+    url = loader.page()
+    (stream,) = re.findall(r'href="(stream[^"]+)"', shown(url))
+    batch = shown(urljoin(url, html.unescape(stream.replace("stream", "batch", 1))))
+    pictures = []
+    for image in re.findall(r'<img src="([^"]+)"', batch):
+        with urllib.request.urlopen(urljoin(url, html.unescape(image)), timeout=PATIENCE) as answer:
+            pictures.append(np.asarray(Image.open(answer).convert("RGB")))
+    return pictures
 
 
 def is_gone(url):
@@ -54,21 +70,53 @@ def test_a_private_loader_has_a_page_that_ends_with_it(pictures, capsys):
 
 
 def test_the_latest_batch_of_selected_records_in_buckets_has_the_size_of_its_bucket(sized, tmp_path):
-    from PIL import Image
-
     # They have three buckets, and fill a step only together. Among all records, each has a step of its own bucket.
     np.save(tmp_path / "keep.npy", [0, 1, 3, 5])
     with sized().loader(select=str(tmp_path / "keep.npy")) as loader:
         (batch,) = loader
-        url = loader.page()
-        (stream,) = re.findall(r'href="(stream[^"]+)"', shown(url))
-        images = re.findall(
-            r'<img src="([^"]+)"', shown(urljoin(url, html.unescape(stream.replace("stream", "batch", 1))))
-        )
-        assert len(images) == 4
-        for expected, image in zip(batch.images, images):
-            with urllib.request.urlopen(urljoin(url, html.unescape(image)), timeout=PATIENCE) as answer:
-                assert (np.asarray(Image.open(answer).convert("RGB")) == expected).all()
+        drawn = latest_batch(loader)
+        assert len(drawn) == 4
+        for expected, picture in zip(batch.images, drawn):
+            assert (picture == expected).all()
+
+
+def test_the_latest_batch_is_drawn_with_its_boxes_keypoints_and_masks(tmp_path):
+    for folder in ("pictures", "masks"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "pictures" / "0.ppm").write_bytes(b"P6 96 96 255\n" + bytes(96 * 96 * 3))
+    mask = np.zeros((96, 96), np.uint8)
+    mask[80:, 10:50] = 3
+    np.save(tmp_path / "masks" / "0.npy", mask)
+    pose = {"keypoints": [30, 40, 2, 60, 30, 0], "num_keypoints": 1}
+    annotation = {"id": 1, "image_id": 1, "category_id": 1, "bbox": [16, 8, 64, 48], "iscrowd": 0, **pose}
+    category = {"id": 1, "name": "cat", "keypoints": ["head", "tail"]}
+    file = tmp_path / "cats.json"
+    images = [{"id": 1, "file_name": "0.ppm", "width": 96, "height": 96}]
+    file.write_text(json.dumps({"images": images, "annotations": [annotation], "categories": [category]}))
+    targets = forebay.Targets(masks={"segmentation": str(tmp_path / "masks")})
+    source = f"coco:{file}?root={tmp_path / 'pictures'}"
+    with forebay.Loader(
+        source, batch_size=1, transform=[transforms.Resize((96, 96))], epochs=1, targets=targets
+    ) as loader:
+        (batch,) = loader
+        assert not batch.images.any()
+        (drawn,) = latest_batch(loader)
+    marked = drawn.any(axis=-1)
+    # The box has its edges, and its name at the upper left.
+    assert marked[8, 16:80].all()
+    assert marked[8:56, 16].all()
+    assert marked[10:18, 18:36].any()
+    assert not marked[:8].any()
+    assert not marked[:, 81:].any()
+    # The point that is seen is a cross. The other one is nowhere.
+    assert marked[40, 28:33].all()
+    assert marked[38:43, 30].all()
+    assert not marked[25:36, 50:70].any()
+    # The mask has one colour, where it is.
+    assert marked[80:, 10:50].all()
+    assert len(np.unique(drawn[80:, 10:50].reshape(-1, 3), axis=0)) == 1
+    assert not marked[60:80].any()
+    assert not marked[80:, 50:].any()
 
 
 def test_a_forgotten_loader_and_one_that_is_left_end_their_pages(pictures):
