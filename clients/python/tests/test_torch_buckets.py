@@ -54,6 +54,21 @@ def test_rule_64_a_data_loader_gives_images_labels_and_the_columns_of_buckets(si
             assert loader.remainder == 0
 
 
+def test_rule_64_random_crops_follow_manual_seed_also_without_shuffle(sized):
+    sized, found = sized(), {}
+    for number in (1, 2, 1):
+        torch.manual_seed(number)
+        loader = DataLoader(sized.source, batch_size=4, buckets={"rule": BUCKETS, "crop": "random"})
+        crops = [crop.tolist() for *_, crop in loader]
+        assert loader.seed == number
+        loader.close()
+        assert found.setdefault(number, crops) == crops
+    assert found[1] != found[2]
+    centred = DataLoader(sized.source, batch_size=4, buckets={"rule": BUCKETS, "crop": "center"})
+    assert centred.seed == 0
+    centred.close()
+
+
 def test_rule_62_a_data_loader_continues_within_an_epoch_of_buckets(sized):
     sized = sized()
     settings = {"shuffle": True, "seed": 3, "buckets": {"rule": [*BUCKETS, "8x8"], "pixels": 16 * 16 * 4}}

@@ -51,6 +51,9 @@ def has_choices(settings: Mapping[str, Any]) -> bool:
     is_drawn = settings.get("shuffle") or settings.get("draw")
     if is_drawn or any(settings.get(key) is not None for key in ("views", "mixing")):
         return True
+    buckets = settings.get("buckets")
+    if isinstance(buckets, Mapping) and buckets.get("crop") == "random":
+        return True
     lists = lists_of_recipe(settings["recipe"]) if settings.get("recipe") is not None else {}
     fixed = {table_name(step) for step in _FIXED}
     if any(not fixed.issuperset(step) for steps in lists.values() for step in steps):
