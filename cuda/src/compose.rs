@@ -233,15 +233,27 @@ impl Composer {
         for (to, of) in places.zip(&self.rounds) {
             to.copy_from_slice(of.picture.bytes());
         }
-        let mut at = self.used;
-        let len = at + self.rounds.len() * size_of::<Picture>();
+        let len = self.used + self.rounds.len() * size_of::<Picture>();
         // SAFETY: the host's side is left alone until the wait, as the caller promises.
         unsafe { stream.begin_write(&self.host, len, &self.device) }?;
+        // SAFETY: the tables were just queued, and the rest is the caller's promise.
+        unsafe { self.launch_again(stream) }
+    }
+
+    /// Queues the launches of the last [`launch`](Self::launch) again, with the tables that are on the GPU since then.
+    ///
+    /// # Safety
+    /// As that of the last launch, which must be followed by nothing but this.
+    ///
+    /// # Errors
+    /// It cannot be queued, or something before it failed.
+    pub(crate) unsafe fn launch_again(&self, stream: &mut Stream) -> Result<(), CudaError> {
+        let mut at = self.used;
         for round in self.rounds.chunk_by(|one, next| one.round == next.round) {
             let tiles = round.iter().map(|of| of.picture.tiles()).max().unwrap_or(0);
             let count = u32::try_from(round.len()).expect("a batch is counted in 32 bits");
             let blocks = (tiles.div_ceil(THREADS), count);
-            // SAFETY: the pictures are at that address once the copy above is done, and launches of a stream run one after
+            // SAFETY: the pictures are at that address once the copy of `launch` is done, and launches of a stream run one after
             // the other; the rest is the caller's promise.
             unsafe { self.kernel.0.launch(stream, blocks, THREADS, self.device.at() + at as u64) }?;
             at += size_of::<Picture>() * round.len();
