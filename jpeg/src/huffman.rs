@@ -154,6 +154,21 @@ impl Code {
         })
     }
 
+    /// Writes what finds codes that are longer than a look, as `segments.rs` has it: for each length the first 16 bits that are
+    /// beyond its codes, then what to add to a code, and the symbols.
+    pub(crate) fn long_codes(&self, look_bits: u32, out: &mut [u8]) {
+        let Escape { limits, offsets, symbols } = self.escape();
+        let (numbers, rest) = out.split_at_mut(64);
+        let (beyond, added) = numbers.split_at_mut(32);
+        let lengths = limits.iter().zip(&offsets).skip(look_bits as usize);
+        for ((beyond, added), (limit, offset)) in
+            beyond.as_chunks_mut().0.iter_mut().zip(added.as_chunks_mut().0).zip(lengths)
+        {
+            (*beyond, *added) = (u32::from(*limit).to_le_bytes(), offset.to_le_bytes());
+        }
+        rest.copy_from_slice(&symbols);
+    }
+
     /// What finds codes of any length.
     pub(crate) fn escape(&self) -> Escape {
         let mut escape = Escape { limits: [0; 16], offsets: [0; 16], symbols: self.symbols };

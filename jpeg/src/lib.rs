@@ -175,6 +175,9 @@ mod region;
 mod restarts;
 mod scan;
 mod seek;
+// `benches/tests/gate.rs` gives them to the kernels of `benches/gpu/gate`.
+#[doc(hidden)]
+pub mod segments;
 mod strip;
 #[doc(hidden)]
 pub mod upsample;

@@ -23,7 +23,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from gpu.sass import cases
+from gpu.sass import cases, gate
 from gpu.sass.emulate import Thread
 
 GENERATIONS = (75, 80, 86, 89, 90, 100, 120)
@@ -34,6 +34,8 @@ WARP = 32
 def main() -> int:
     """The exit code."""
     options = _options()
+    if options.gate:
+        return gate.main(options.tools, options.gate, options.generation)
     ptxas, nvdisasm = (next(options.tools.rglob(name)) for name in ("ptxas", "nvdisasm"))
     tile = cases.tile(options.kernels)
     with tempfile.TemporaryDirectory() as folder:
@@ -64,6 +66,7 @@ def _options() -> argparse.Namespace:
     arguments.add_argument("--kernels", type=Path, default=KERNELS, help="where another version of the kernel is")
     arguments.add_argument("--warps", type=int, default=3, help="of each picture, spread over it")
     arguments.add_argument("--each", action="store_true", help="print each instruction, and how often it was issued")
+    arguments.add_argument("--gate", type=Path, help="count the kernels of benches/gpu/gate, on what was dumped here")
     return arguments.parse_args()
 
 

@@ -45,6 +45,7 @@ class Thread:
         self.special: dict[str, int] = {}
         self.local = bytearray(1 << 12)
         self.issued: Counter[int] = Counter()
+        self.visited: list[int] | None = None  # in the order of the run, where somebody asks
         lines = text.splitlines()
         self.labels = _labels(lines)
         self.steps: dict[int, Step] = {}
@@ -64,6 +65,8 @@ class Thread:
         while at >= 0:
             step = self.steps[at]
             self.issued[at] += 1
+            if self.visited is not None:
+                self.visited.append(at)
             count += 1
             to = step.do() if step.guard is None or step.guard() else None
             at = self.following[at] if to is None else to
