@@ -1,4 +1,4 @@
-"""Runs the parts asked for, or all that fit, each in a process of its own: whatever ends one, the next runs."""
+"""Runs the parts asked for, or all, each in a process of its own and within its time: whatever ends one, others run."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from gpu import probe, trials
 from gpu.forebay import Forebay, MissingError
-from gpu.parts import LIMIT, PARTS, run
+from gpu.parts import PARTS, run
 from gpu.probe import Found
 from gpu.results import Results
 from gpu.task import Lengths, Task
@@ -50,7 +49,7 @@ def _options() -> argparse.Namespace:
     usual = Lengths()
     arguments = argparse.ArgumentParser(prog="benches/gpu/run", description=__doc__)
     arguments.add_argument("--part", choices=PARTS, action="append", help="this part only; may be repeated")
-    arguments.add_argument("--minutes", type=float, help="leave out parts that do not fit into this time")
+    arguments.add_argument("--call", type=int, choices=(1, 2), help="the parts of a call on a machine that is lent")
     arguments.add_argument("--results", type=Path, default=FOLDER, metavar="FOLDER", help="where figures are written")
     arguments.add_argument("--pictures", type=Path, help="a folder of up to 300 JPEGs; without it they are generated")
     arguments.add_argument("--seconds", type=int, default=usual.seconds, help="length of one measurement")
@@ -79,19 +78,11 @@ def _measured(options: argparse.Namespace, forebay: Forebay, found: Found, pictu
     if options.alone is not None:
         run(options.alone, task())
         return 0
-    begun, first = time.monotonic(), task()
-    trials.run(first)
-    trials.let_untested_lanes_measure(first)
-    for name in options.part or PARTS:
-        left = LIMIT if options.minutes is None else options.minutes * 60 - (time.monotonic() - begun)
-        if options.part is None and left < PARTS[name].usual:
-            print(
-                f"{name} is left out: it takes about {PARTS[name].usual} s, and {max(0, left):.0f} s are left",
-                flush=True,
-            )
-            continue
-        print(f"== {name}", flush=True)
-        if (wrong := _in_a_process(name, options, pictures, min(LIMIT, max(1, left)))) is not None:
+    for name in options.part or [name for name, part in PARTS.items() if options.call in (None, part.call)]:
+        trials.let_untested_lanes_measure(task())
+        limit = _limit(name, options)
+        print(f"== {name}, {limit:.0f} s at most", flush=True)
+        if (wrong := _in_a_process(name, options, pictures, limit)) is not None:
             last = task().results
             last.failed(name, wrong)
             last.write()
@@ -102,6 +93,13 @@ def _measured(options: argparse.Namespace, forebay: Forebay, found: Found, pictu
     for part, reason in results.failures.items():
         print(f"{part} failed: {reason}", file=sys.stderr)
     return 1 if results.failures else 0
+
+
+def _limit(name: str, options: argparse.Namespace) -> float:
+    """In seconds: more where longer measurements are asked for than a loan has."""
+    usual = Lengths()
+    longer = max(1.0, options.seconds * options.rounds / (usual.seconds * usual.rounds))
+    return max(PARTS[name].limit * longer, options.soak_seconds + 60 if name == "soak" else 0)
 
 
 def _in_a_process(name: str, options: argparse.Namespace, pictures: list[Path], limit: float) -> str | None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,27 @@ class Forebay:
         if done.returncode != 0:
             raise RuntimeError(f"forebay {' '.join(arguments)}: {done.stderr.strip()}")
         return done.stdout
+
+    def lines(self, *arguments: str, timeout: float) -> Iterator[str]:
+        """What a command prints, line by line as it comes; an error at the end if it fails or takes longer."""
+        with tempfile.TemporaryFile("w+") as said:
+            command = [self.binary, *arguments]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True) as process:
+                ending = threading.Timer(timeout, process.kill)
+                ending.start()
+                try:
+                    assert process.stdout is not None
+                    yield from process.stdout
+                    process.wait()
+                finally:
+                    late = not ending.is_alive()
+                    ending.cancel()
+                    process.kill()
+            said.seek(0)
+            if late:
+                raise RuntimeError(f"forebay {' '.join(arguments)} took more than {timeout:.0f} s")
+            if process.returncode != 0:
+                raise RuntimeError(f"forebay {' '.join(arguments)}: {said.read().strip()}")
 
     @contextlib.contextmanager
     def pictures(self, given: Path | None) -> Iterator[list[Path]]:

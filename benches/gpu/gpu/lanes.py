@@ -19,6 +19,8 @@ LANES = {
     "cpu_lane": "cpu",
     "all_lanes": "hardware,cpu",
 }
+# Cores that are left to a trainer's process in a second measurement of all lanes.
+KEPT_CORES = 3
 # What a lane has to decode itself for a rate to be its own: the rest is the next lane's work.
 SHARE = 0.95
 
@@ -41,6 +43,10 @@ def run(task: Task) -> None:
                     print(f"{name}: {row['rate']:.0f} pictures/s, {row['cores']:.2f} cores", flush=True)
         with results.attempt("lanes_sum"):
             _sum(task, folder)
+        with results.attempt("all_lanes_on_fewer_threads"):
+            threads = max(1, int(task.found.conditions["cores"]) - KEPT_CORES)
+            row = bench(task, folder, LANES["all_lanes"], "--threads", str(threads))
+            results.table("all_lanes_on_fewer_threads", [{"threads": threads, **row}])
 
 
 def bench(task: Task, folder: Path, lanes: str, *more: str, batch: int | None = None) -> dict[str, Any]:

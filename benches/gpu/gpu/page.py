@@ -22,6 +22,7 @@ def page(figures: Figures) -> str:
         _rows("pixels", "Difference to Pillow, in levels of 255", _difference),
         _rows("draws", "Random crops by GPU lanes beside the CPU lane's, in levels of 255", _crops),
         _sheet,
+        _rows("dali", "DALI by its settings, and then by turns with streams of ours", _peer),
         _rows("copies", "GB/s to the GPU, the median, by where a batch stands", _copies),
         _rows("training", "Milliseconds of a step of ResNet-50, by where its pictures come from", _step),
         _rows("kills", "A trainer and a daemon killed while they hold a GPU ring", _kill),
@@ -112,6 +113,12 @@ def _crops(row: Row) -> str:
 
 def _copies(row: Row) -> str:
     return f"{row['from']}: {statistics.median(row['gb_per_second']):.1f}"
+
+
+def _peer(row: Row) -> str:
+    return "{name}, {kind}: {rate:.0f} pictures/s, {cpu_seconds_per_thousand:.2f} s of a processor per thousand".format(
+        **row
+    )
 
 
 def _step(row: Row) -> str:

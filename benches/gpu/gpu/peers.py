@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -126,36 +125,9 @@ def _nvjpeg() -> None:
                 return
 
 
-def _dali(files: list[bytes], batch: int) -> Step:
-    import numpy
-    import torch
-    from nvidia.dali import fn, pipeline_def, types
-
-    batches = [[numpy.frombuffer(file, dtype=numpy.uint8) for file in each] for each in _batches(files, batch)]
-    following = _cycle(batches)
-
-    @pipeline_def(batch_size=batch, num_threads=len(os.sched_getaffinity(0)), device_id=0)
-    def decoding() -> object:
-        read = fn.external_source(source=following, batch=True)
-        decoded = fn.decoders.image(read, device="mixed", output_type=types.RGB)
-        resized = fn.resize(decoded, size=[224, 224], antialias=True)
-        return fn.crop_mirror_normalize(resized, dtype=types.FLOAT16, output_layout="CHW")
-
-    pipeline = decoding()
-    pipeline.build()
-
-    def step() -> int:
-        (output,) = pipeline.run()
-        torch.cuda.synchronize()
-        return len(output)
-
-    return step
-
-
 PEERS: dict[str, Callable[[list[bytes], int], Step]] = {
     "torchvision": _torchvision,
     "torchvision_decode": lambda files, batch: _torchvision(files, batch, resized=False),
     "nvimagecodec": _nvimagecodec,
     "nvimagecodec_decode": lambda files, batch: _nvimagecodec(files, batch, resized=False),
-    "dali": _dali,
 }

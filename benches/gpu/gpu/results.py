@@ -18,7 +18,7 @@ from measuring.limit import within
 from gpu.page import page
 from gpu.targets import targets
 
-PEERS = ("torchvision", "nvimagecodec", "dali", "torchvision_decode", "nvimagecodec_decode")
+PEERS = ("torchvision", "nvimagecodec", "dali", "dali_train", "torchvision_decode", "nvimagecodec_decode")
 NAMES = (
     "hardware_bare",
     "hardware_lane",
@@ -32,6 +32,8 @@ NAMES = (
     "host_ring_pinned",
     "gpu_ring",
     "gpu_ring_resized",
+    "gpu_ring_eval",
+    "gpu_ring_train",
     *PEERS,
 )
 # What may be absent where everything of ours is required.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import tempfile
 import time
@@ -55,6 +56,12 @@ class Service:
             return self._process.wait(timeout=PATIENCE)
         finally:
             self.kill()
+
+    def cpu_seconds(self) -> float:
+        """Processor time that its process has taken."""
+        assert self._process is not None
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def said(self) -> str:
         """Its log."""

@@ -73,6 +73,7 @@ TARGETS = (
     Target("cores of hardware_lane", 2, False, lambda figures: figures["cores"].get("hardware_lane")),
     Target("gpu_ring_resized / torchvision", 1.5, True, _ratio("gpu_ring_resized", "torchvision")),
     Target("gpu_ring_resized / nvimagecodec", 1.1, True, _ratio("gpu_ring_resized", "nvimagecodec")),
+    Target("gpu_ring_train / dali_train", 1.0, True, _ratio("gpu_ring_train", "dali_train")),
     Target("copies from the ring / from pinned memory", 0.9, True, _copies),
     Target("step with gpu_ring / on the GPU already", 1.03, False, _step("gpu_ring")),
     Target("step beside the hardware lane / alone", 1.02, False, _step("beside the hardware lane")),

@@ -15,22 +15,22 @@ class Lengths:
     """How long and how often."""
 
     # Of one measurement, after its warming up.
-    seconds: int = 6
-    rounds: int = 3
+    seconds: int = 4
+    rounds: int = 2
     soak_seconds: int = 300
     # Pictures of a batch, and files of a folder, of rings and lanes.
     batch: int = 256
     entries: int = 50_000
     # Steps of a training loop before it is timed, and then.
     warm: int = 10
-    steps: int = 30
+    steps: int = 20
     # Until a benchmark beside the loop runs at full rate, and how long it then does.
-    settled_seconds: int = 8
-    beside_seconds: int = 15
+    settled_seconds: int = 5
+    beside_seconds: int = 8
     # Of each bare loop.
-    bare_seconds: float = 0.8
+    bare_seconds: float = 0.3
     # Epochs of random crops.
-    epochs: int = 5
+    epochs: int = 2
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 
 from gpu.task import Task
 
@@ -16,18 +15,22 @@ UNTESTED = "FOREBAY_UNTESTED_LANES"
 
 
 def run(task: Task) -> None:
-    """A row for each test; one that fails fails the measurement. GPU_REQUIRED=1 makes a missing lane a failure."""
+    """A row for each test, as it comes. One that fails is a failure; with GPU_REQUIRED=1, so is a missing lane."""
     results = task.results
+    rows: list[dict[str, str]] = []
     with results.attempt("tests", SECONDS):
-        done = subprocess.run([task.forebay.binary, "doctor", "--self-test"], capture_output=True, text=True)
-        rows = re.findall(r"^test (GPU \d+ [\w-]+): (.*)$", done.stdout, re.M)
-        results.table("tests", [{"lane": lane, "outcome": outcome} for lane, outcome in rows])
-        for lane, outcome in rows:
-            print(f"{lane}: {outcome}")
-        if done.returncode != 0:
-            results.failed("tests", done.stderr.strip())
-        elif not rows:
-            results.failed("tests", "no test was run")
+        try:
+            for line in task.forebay.lines("doctor", "--self-test", timeout=SECONDS - 10):
+                if found := re.match(r"test (GPU \d+ [\w-]+): (.*)$", line):
+                    rows.append({"lane": found[1], "outcome": found[2]})
+                    results.table("tests", rows)
+                    results.write()
+                    print(line.strip(), flush=True)
+        except RuntimeError as error:
+            results.failed("tests", str(error))
+        else:
+            if not rows:
+                results.failed("tests", "no test was run")
 
 
 def let_untested_lanes_measure(task: Task) -> None:

@@ -40,14 +40,22 @@ def test_a_pack_has_the_wheel_the_pictures_the_program_and_a_command_that_starts
     done = packed(tmp_path, wheel, pictures.parent)
     assert done.returncode == 0, done.stderr
     assert "MiB in all, of 52" in done.stdout
-    pack = tmp_path / "pack"
-    assert [file.name for file in (pack / "pictures").iterdir()] == ["000.jpg"]
-    assert sorted(file.name for file in pack.iterdir()) == ["pictures", "program.tar.xz", "run"]
+    first, second = tmp_path / "pack/first", tmp_path / "pack/second"
+    assert [file.name for file in (first / "pictures").iterdir()] == ["000.jpg"]
+    assert sorted(file.name for file in first.iterdir()) == ["pictures", "program.tar.xz", "run"]
+    assert [file.name for file in second.iterdir()] == ["run"]
     environment = {**os.environ, "FOREBAY_PYTHON": sys.executable, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    for _ in range(2):
-        started = subprocess.run([pack / "run", "--part", "soak"], env=environment, capture_output=True, text=True)
-        assert started.returncode == 0, started.stderr
-        assert "No GPU decodes on this machine" in started.stdout
+
+    def started(call):
+        return subprocess.run([call / "run", "--part", "soak"], env=environment, capture_output=True, text=True)
+
+    early = started(second)
+    assert early.returncode == 1
+    assert "has not run here" in early.stderr
+    for call in (first, first, second):
+        done = started(call)
+        assert done.returncode == 0, done.stderr
+        assert "No GPU decodes on this machine" in done.stdout
     (unpacked,) = (tmp_path / "cache").iterdir()
     assert [file.name for file in (unpacked / "site/nvidia").rglob("*.so")] == ["libnvjpeg_ext.so"]
 

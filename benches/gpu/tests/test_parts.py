@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from gpu import dali, lanes, parts
+from gpu.task import Lengths
 
 ROOT = Path(__file__).resolve().parents[3]
 TESTS = Path(__file__).resolve().parent
@@ -68,7 +70,7 @@ def _needs(*modules):
     return pytest.mark.skipif(bool(missing), reason=f"this Python has no {' and no '.join(missing)}")
 
 
-def test_a_run_has_a_row_for_each_test_of_lanes_and_kernel_and_what_the_sanitizer_says(measured, tmp_path):
+def test_a_run_has_what_the_sanitizer_says(measured, tmp_path):
     stand_in = tmp_path / "compute-sanitizer"
     stand_in.write_text("#!/bin/sh\n[ $2 = memcheck ] || exit 99\necho '========= ERROR SUMMARY: 0 errors'\n")
     stand_in.chmod(0o755)
@@ -80,10 +82,6 @@ def test_a_run_has_a_row_for_each_test_of_lanes_and_kernel_and_what_the_sanitize
     assert done.returncode == 1, done.stdout
     assert sorted(figures["failures"]) == ["initcheck of doctor"]
     assert [row["told"] for row in figures["tables"]["compute_sanitizer"]][::2] == ["ERROR SUMMARY: 0 errors"] * 2
-    assert len(figures["tables"]["tests"]) > 10
-    targets = {row["target"]: row["met"] for row in figures["targets"]}
-    assert targets["surfaces used again, wrong of 200"] is True
-    assert targets["kernel beside its twin, levels of 255"] is True
 
 
 def test_a_lane_that_is_off_by_more_than_its_test_allows_decodes_for_measurements_alone(measured):
@@ -96,9 +94,37 @@ def test_a_lane_that_is_off_by_more_than_its_test_allows_decodes_for_measurement
     assert "pictures/s" in subprocess.check_output(command, env=wrong, text=True)
 
 
+def test_the_parts_of_two_calls_end_within_eleven_minutes_of_a_loan():
+    calls = [[name for name, part in parts.PARTS.items() if part.call == call] for call in (1, 2)]
+    assert calls == [["tests", "bare", "lanes", "rings", "kills", "pixels"], ["dali", "peers", "training"]]
+    limits = [sum(parts.PARTS[name].limit for name in call) + parts.LOOK for call in calls]
+    assert sum(limits) <= parts.LOAN
+    assert max(limits) < 10 * 60, "a command there may take no longer"
+
+
+def test_what_a_part_measures_fits_its_limit():
+    lengths = Lengths()
+    lanes_measured = (len(lanes.LANES) + 1) * lengths.rounds + 1
+    # A command takes a second or two beside what it measures.
+    assert lanes_measured * (lengths.seconds + 2) <= parts.PARTS["lanes"].limit
+    settings = len(dali.LOADS) * len(dali.THREADS)
+    by_turns = 2 * len(dali.KINDS) * lengths.rounds
+    assert settings * (lengths.seconds + 2) + by_turns * (lengths.seconds + 2) <= parts.PARTS["dali"].limit
+
+
+def test_the_tests_of_lanes_and_kernel_are_told_line_by_line(measured):
+    figures = measured("tests")
+    assert not figures["failures"]
+    assert len(figures["tables"]["tests"]) > 10
+    targets = {row["target"]: row["met"] for row in figures["targets"]}
+    assert targets["surfaces used again, wrong of 200"] is True
+    assert targets["kernel beside its twin, levels of 255"] is True
+
+
 @_needs("forebay", "PIL")
 def test_every_lane_has_a_rate_of_its_own_and_the_cpus_pixels(measured):
-    figures = measured("lanes")
+    for part in ("bare", "lanes", "pixels"):
+        figures = measured(part)
     assert not figures["failures"]
     rates = figures["images_per_second"]
     assert all(rates[name] for name in rates if name.endswith("_lane") or name in ("hardware_bare", "lanes_sum"))
@@ -110,8 +136,9 @@ def test_every_lane_has_a_rate_of_its_own_and_the_cpus_pixels(measured):
 
 @_needs("forebay", "torch")
 def test_rings_have_rates_copies_and_steps_of_training_and_kills_lose_nothing(measured):
-    figures = measured("ring")
-    assert not figures["failures"]
+    for part in ("rings", "kills", "training"):
+        figures = measured(part)
+        assert not figures["failures"]
     assert all(figures["images_per_second"][name] for name in ("host_ring", "host_ring_pinned", "gpu_ring"))
     assert len(figures["tables"]["copies"]) == 3
     assert len(figures["tables"]["training"]) == 10, figures["reasons"]
@@ -127,6 +154,16 @@ def test_peers_stand_beside_the_gpu_ring_of_whole_pictures(measured):
     assert rates["torchvision_decode"]
     assert rates["nvimagecodec"] is None
     assert "nvidia" in figures["reasons"]["nvimagecodec"]
+
+
+@_needs("forebay", "torch")
+def test_dali_and_streams_of_ours_take_turns_with_processor_seconds(measured):
+    figures = measured("dali")
+    rates = figures["images_per_second"]
+    assert all(rates[name] for name in ("dali", "dali_train", "gpu_ring_eval", "gpu_ring_train")), figures["reasons"]
+    rows = figures["tables"]["dali"]
+    assert [row["name"] for row in rows[-4:]] == ["DALI", "ours"] * 2
+    assert all(row["cpu_seconds_per_thousand"] >= 0 for row in rows)
 
 
 def test_a_soak_tells_growth_and_leaves_out_memory_that_nobody_counts(measured):
