@@ -73,7 +73,7 @@ test-paddle: deps ## Paddle: installs it into target/paddle, which takes 1 GB, a
 test-ship: deps-test ## What is shipped, as a stranger uses it: Debian packages under systemd, images in containers, the chart, alerts; as root
 	@.venv/bin/python scripts/test.py wheel ship
 
-test-arm: deps ## Decoder, pixels, rings and an epoch as built for 64-bit ARM, by zig and QEMU; downloads a Debian for ARM into target/
+test-arm: deps ## Decoders, pixels, rings and an epoch as built for 64-bit ARM, by zig and QEMU; downloads a Debian for ARM into target/
 	@.venv/bin/python scripts/test.py wheel arm
 
 TORTURE_SECONDS ?= 600

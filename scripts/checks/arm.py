@@ -33,12 +33,12 @@ def tests(stage: str, *command: str, **extra: str) -> Tally:
 
 
 def whole(binary: Path) -> Tally:
-    """Decoder, pixels and rings, and an epoch of the wheel."""
+    """Decoders, pixels and rings, and an epoch of the wheel."""
     got = subprocess.run([ROOT / "scripts" / "arm.sh"], capture_output=True, text=True)
     if got.returncode != 0:
         say(f"skipped: {got.stderr.strip()}")
         return Tally(skipped=1)
-    packages = [word for package in ("jpeg", "pixels", "ring") for word in ("-p", f"forebay-{package}")]
+    packages = [word for package in ("jpeg", "webp", "avif", "pixels", "ring") for word in ("-p", f"forebay-{package}")]
     command = ("scripts/cross.sh", "dev", "cargo-zigbuild", "test", "--locked", "--target", f"{TARGET}.2.28", *packages)
     extra = {
         setting(TARGET, "RUNNER"): f"{got.stdout.strip()}/run",
