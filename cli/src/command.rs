@@ -50,7 +50,7 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Scan a dataset once, so that it is opened quickly from then on.
     Index(index::IndexArgs),
-    /// Show what an epoch in buckets would be: steps, copies and shapes, from the sizes of a dataset's pictures.
+    /// Show what an epoch in buckets or patches would be: steps, copies and shapes, from the sizes of a dataset's pictures.
     Plan(Box<plan::PlanArgs>),
     /// Print a commented configuration or the transforms of a recipe, or check a configuration.
     Config(config::ConfigArgs),

@@ -1,7 +1,8 @@
-//! `forebay plan`: what an epoch of pictures in buckets would be, from the sizes of a dataset's pictures. No daemon runs, and only
+//! `forebay plan`: what an epoch of pictures in buckets or patches would be, from the sizes of a dataset's pictures. No daemon runs, and only
 //! a few headers are read.
 
 mod choice;
+mod lengths;
 mod report;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use crate::pair::pair;
 use crate::selection::SelectionArgs;
 use crate::verify::labels;
 use choice::BatchChoice;
+use lengths::PatchArgs;
 use report::PlannedEpoch;
 
 #[derive(Debug, clap::Args)]
@@ -34,6 +36,8 @@ pub(crate) struct PlanArgs {
     /// The buckets: kohya or diffusers for the rule of that package, or sizes such as 1024x1024,832x1216 (height x width).
     #[arg(long, value_name = "RULE", default_value = "kohya")]
     buckets: String,
+    #[command(flatten)]
+    patches: PatchArgs,
     /// With kohya and diffusers: a bucket has about this number squared in pixels.
     #[arg(long, value_name = "PIXELS", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..=16384))]
     resolution: u32,
@@ -106,16 +110,19 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
             "--accumulate cannot be combined with --leftovers repeat, with which whole steps would have copies alone.";
         return Err(Failure::Usage(problem.to_owned()));
     }
+    let patches = args.patches.choice()?;
     let source = open(args)?;
     let sizes = source.sizes();
-    if sizes.is_empty() {
+    if sizes.is_empty() && patches.is_none() {
         return Err(Failure::Failed(
             "The sizes of the pictures are not known. Run \"forebay index SOURCE --sizes\", or name the columns that have them: \
              --option sizes=height,width."
                 .to_owned(),
         ));
     }
-    compare_sizes(&*source, &sizes).map_err(|error| Failure::Failed(format!("{error}.")))?;
+    if !sizes.is_empty() {
+        compare_sizes(&*source, &sizes).map_err(|error| Failure::Failed(format!("{error}.")))?;
+    }
     let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let mut without = 0;
     let selected: Box<dyn Iterator<Item = u64> + '_> = match source.selection() {
@@ -130,6 +137,13 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     }
     if let Some(failure) = source.failure() {
         return Err(Failure::Failed(failure));
+    }
+    if let Some(choice) = patches {
+        let records = counts.values().sum::<u64>() + without;
+        let counts: Vec<((u32, u32), u64)> = counts.into_iter().collect();
+        let planned = args.patches.planned(choice, batch, (records, args.repeats), &counts)?;
+        let mut out = io::stdout().lock();
+        return Ok(if args.json { json::print(&mut out, &planned) } else { planned.text(&mut out) }?);
     }
     let mut found = FoundClasses { without, ..FoundClasses::default() };
     for ((height, width), records) in counts {

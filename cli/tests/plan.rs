@@ -83,6 +83,30 @@ fn rule_62_a_plan_has_the_steps_of_each_bucket_and_needs_sizes() {
 }
 
 #[test]
+fn rule_65_a_plan_of_patches_has_a_line_for_each_length_and_needs_no_sizes() {
+    let (dir, cache) = (pictures(), tempfile::tempdir().unwrap());
+    let name = dir.path().to_str().unwrap();
+    let patches = ["--patches", "naflex", "--patch", "8", "--seq-lens", "24,6", "--tokens", "48", "--divisor", "2"];
+    let plan = json(cache.path(), &[&["plan", name][..], &patches].concat());
+    let numbers = |place: usize| {
+        let length = &plan["lengths"][place];
+        ["length", "places", "steps", "copies"].map(|field| length[field].as_u64().unwrap())
+    };
+    // Ten records: 2 of 24 patches, then 8 of 6.
+    assert_eq!([numbers(0), numbers(1)], [[24, 2, 1, 0], [6, 8, 1, 0]]);
+    assert_eq!((&plan["room_bytes"], &plan["lengths"][0]["padding"]), (&json!(48 * 64 * 3), &json!(null)));
+    json(cache.path(), &["index", name, "--sizes"]);
+    let text = forebay(cache.path(), &[&["plan", name][..], &patches].concat());
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("10 turns in 2 steps, shapes of steps: 2, copies: 0"), "{text}");
+    assert!(text.contains(" 0.0 %"), "a picture of 32 x 48 has 4 x 6 patches: {text}");
+    let alone = forebay(cache.path(), &["plan", name, "--tokens", "48"]);
+    assert!(said(&alone).contains("only with --patches"), "{}", said(&alone));
+    let wrong = forebay(cache.path(), &["plan", name, "--patches", "gemma4", "--seq-lens", "5"]);
+    assert!(said(&wrong).contains("630, 1260"), "{}", said(&wrong));
+}
+
+#[test]
 fn rule_61_columns_with_wrong_sizes_are_refused_with_the_files() {
     let (dir, cache) = (pictures(), tempfile::tempdir().unwrap());
     let table = dir.path().join("t.csv");

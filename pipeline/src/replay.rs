@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::box_column::{self, NoBoxes};
 use crate::cache::Cache;
-use crate::classes::{BucketError, StreamClasses};
+use crate::classes::{ClassError, StreamClasses};
 use crate::declared_columns::with_declared;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
@@ -59,9 +59,9 @@ pub enum ReplayError {
     /// A transform needs boxes.
     #[error("{0}")]
     NoBoxes(#[from] NoBoxes),
-    /// Its pictures have no buckets.
-    #[error("buckets: {0}")]
-    Buckets(#[from] BucketError),
+    /// Its steps have no classes.
+    #[error("{0}")]
+    Classes(#[from] ClassError),
     /// Its epochs have no order.
     #[error("{0}")]
     Order(#[from] SpecError),

@@ -6,17 +6,18 @@ mod decode;
 mod duration;
 mod key;
 mod lanes;
+mod patches;
 mod placement;
 mod prefetch;
 mod ring;
 mod shuffle;
+mod step_form;
 mod steps;
 mod value;
 
 use std::num::NonZero;
 use std::time::Duration;
 
-use forebay_columns::BUCKETED;
 use forebay_pixels::document::{flag, whole};
 use forebay_pixels::{Annotated, Mixing, Recipe, View};
 pub use forebay_plan::LastBatchPolicy;
@@ -31,10 +32,12 @@ pub use forebay_delivery::{DeliverySettings, GroupPolicy, Slow};
 use key::settings;
 pub use key::{Home, Key, Values, Who};
 pub use lanes::Lanes;
+pub use patches::{NoRoomForPatches, PatchSettings};
 pub use placement::Placement;
 pub use prefetch::PrefetchSettings;
 pub use ring::{Numa, RingSettings};
 pub use shuffle::Shuffle;
+pub use step_form::StepForm;
 pub use steps::StepSettings;
 pub use value::{Keyword, Written, duration, fraction, word};
 use value::{max_failures, placement};
@@ -50,8 +53,8 @@ settings! {
             recipe: Recipe = recipe;
             /// What else is made of each picture: columns of their own.
             views: Vec<View> = Vec::new();
-            /// The sizes that pictures have, if they differ by batch. `recipe` is that of one of them.
-            buckets: Option<BucketSettings> = None;
+            /// What the pictures of a step have in common, if that differs by step. `recipe` is that of one of them.
+            form: Option<StepForm> = None;
             /// How pictures of a finished batch are mixed, if they are.
             mixing: Option<Mixing> = None;
             /// All pictures of a batch are mixed by the draws of the first one.
@@ -152,11 +155,11 @@ impl StreamSettings {
         settings
     }
 
-    /// The columns of the dataset that the user names, if any are named. Those of buckets are there anyway.
+    /// The columns of the dataset that the user names, if any are named. Those of buckets or patches are there anyway.
     pub fn dataset_columns(&self) -> Option<Vec<String>> {
         let mut names = self.columns.clone()?;
-        if self.buckets.is_some() {
-            names.retain(|name| !BUCKETED.contains(&name.as_str()));
+        if let Some(form) = &self.form {
+            names.retain(|name| !form.columns().contains(&name.as_str()));
         }
         Some(names)
     }

@@ -35,7 +35,7 @@ use thiserror::Error;
 
 use crate::box_column::NoBoxes;
 use crate::cache::CacheError;
-use crate::classes::BucketError;
+use crate::classes::ClassError;
 use crate::decode::steps::StepError;
 use crate::follow::NotFollowed;
 use crate::latest_batch::LatestTurns;
@@ -103,9 +103,9 @@ pub enum StreamError {
         /// The setting.
         key: &'static str,
     },
-    /// Buckets that its pictures cannot have.
-    #[error("buckets: {0}")]
-    Buckets(#[from] BucketError),
+    /// Classes that its steps cannot have.
+    #[error("{0}")]
+    Classes(#[from] ClassError),
     /// A function in Python that cannot be used.
     #[error("{0}")]
     Step(#[from] StepError),
@@ -175,7 +175,7 @@ impl StreamError {
             Self::Memory(_) | Self::Cache(_) | Self::Region(_) => text_code::MEMORY,
             Self::Placement(refusal) => refusal.code(),
             // The storage may give the headers a moment later, and the system may have threads and descriptors.
-            Self::System(_) | Self::Buckets(BucketError::Wrong(WrongSizes::Read { .. })) => text_code::BUSY,
+            Self::System(_) | Self::Classes(ClassError::Wrong(WrongSizes::Read { .. })) => text_code::BUSY,
             Self::Shape(_)
             | Self::Columns(_)
             | Self::Schema(_)
@@ -183,7 +183,7 @@ impl StreamError {
             | Self::NoBoxes(_)
             | Self::NotMixed { .. }
             | Self::NoMosaic { .. }
-            | Self::Buckets(_)
+            | Self::Classes(_)
             | Self::Step(_)
             | Self::Plan(_)
             | Self::Shared { .. }

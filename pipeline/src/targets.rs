@@ -1,12 +1,15 @@
 //! The columns of a stream's batches that come from its dataset, beside pictures and labels.
 
 mod bucket_columns;
+mod form_columns;
 mod own_column;
+mod patch_columns;
 
 use std::sync::Arc;
 
 use forebay_columns::{ColumnType, DRAW, ElementType, Field, MIXED, Role, Room, Schema, SchemaError, Table};
 use forebay_pixels::{Draw, Dtype, Layout, PARTNERS, View};
+use forebay_plan::Plan;
 use forebay_proto::Turn;
 use forebay_ring::SlotFrame;
 use forebay_sources::{MaskColumn, Source};
@@ -17,9 +20,10 @@ use crate::classes::StreamClasses;
 use crate::decode::masks::{self, MaskTarget, Masks};
 use crate::decode::views::Views;
 use crate::follow::{Follow, FollowSettings, Follower};
+use crate::settings::StepForm;
 use crate::step_columns::StepColumns;
 use crate::step_lists::StepLists;
-use bucket_columns::BucketColumns;
+use form_columns::FormColumns;
 use own_column::OwnColumn;
 
 /// Which columns of a dataset a stream's batches have.
@@ -28,7 +32,7 @@ pub(crate) struct Targets {
     source: Arc<dyn Source>,
     schema: Schema,
     /// For each column of a batch that comes from the dataset's table, its place there. Behind these are masks, then
-    /// views, then the columns of mixing and of buckets, the random bits, and last the column of repeats.
+    /// views, then the columns of mixing and of buckets or patches, the random bits, and last the column of repeats.
     columns: Vec<usize>,
     /// Columns that functions in Python declare, behind the masks: their places in a batch.
     declared: Vec<usize>,
@@ -40,8 +44,8 @@ pub(crate) struct Targets {
     views: Arc<Views>,
     /// The place of the first of [`MIXED`].
     mixed: Option<usize>,
-    /// The place of the first of [`BUCKETED`](forebay_columns::BUCKETED).
-    buckets: Option<usize>,
+    /// The place of the first column of the form that steps have.
+    form: Option<(usize, StepForm)>,
     /// The place of [`DRAW`].
     drawn: Option<usize>,
 }
@@ -59,8 +63,8 @@ pub(crate) struct TargetWriter {
     repeats: Option<OwnColumn>,
     /// Those of [`MIXED`].
     mixed: Option<[OwnColumn; MIXED.len()]>,
-    /// Those of [`BUCKETED`](forebay_columns::BUCKETED).
-    buckets: Option<BucketColumns>,
+    /// Those of the form that steps have.
+    form: Option<FormColumns>,
     /// That of [`DRAW`], and the seed of the random choices.
     drawn: Option<(OwnColumn, u64)>,
 }
@@ -122,7 +126,7 @@ impl Targets {
             pictures: 1,
             views: Arc::default(),
             mixed: None,
-            buckets: None,
+            form: None,
             drawn: None,
         })
     }
@@ -207,12 +211,17 @@ impl Targets {
         Ok(Self { mixed: Some(self.schema.len()), schema: self.schema.with_mixing()?, ..self })
     }
 
-    /// The same with the columns of a stream whose pictures are in buckets.
+    /// The same with the columns of a stream whose steps have this form.
     ///
     /// # Errors
     /// A column has one of their names, or there are too many.
-    pub(crate) fn with_buckets(self) -> Result<Self, SchemaError> {
-        Ok(Self { buckets: Some(self.schema.len()), schema: self.schema.with_buckets()?, ..self })
+    pub(crate) fn with_steps(self, form: &StepForm) -> Result<Self, SchemaError> {
+        let first = self.schema.len();
+        let schema = match form {
+            StepForm::Buckets(_) => self.schema.with_buckets()?,
+            StepForm::Patches(_) => self.schema.with_patches()?,
+        };
+        Ok(Self { form: Some((first, form.clone())), schema, ..self })
     }
 
     /// The same with the column of random bits.
@@ -276,7 +285,7 @@ impl Targets {
         let follow = columns.iter().any(|(_, follower)| follower.is_some()).then(|| Follow::new(settings));
         let own = |number: usize| OwnColumn::new(number, &self.schema.fields()[number].column_type);
         let mixed = self.mixed.map(|first| std::array::from_fn(|further| own(first + further)));
-        let buckets = self.buckets.map(|first| BucketColumns::new(std::array::from_fn(|further| own(first + further))));
+        let form = self.form.as_ref().map(|(first, form)| FormColumns::new(form, |further| own(first + further)));
         TargetWriter {
             source: Arc::clone(&self.source),
             columns,
@@ -284,18 +293,18 @@ impl Targets {
             follow,
             repeats: self.schema.repeats().map(own),
             mixed,
-            buckets,
+            form,
             drawn: self.drawn.map(|number| (own(number), seed)),
         }
     }
 }
 
 impl TargetWriter {
-    /// The same for a stream whose pictures are in these buckets, with this seed of the random choices.
+    /// The same for a stream whose steps have these classes, with this plan and this seed of the random choices.
     #[must_use]
-    pub(crate) fn with_classes(mut self, classes: Option<Arc<StreamClasses>>, seed: u64) -> Self {
-        if let (Some(columns), Some(classes)) = (&mut self.buckets, classes) {
-            columns.set(classes, seed);
+    pub(crate) fn with_classes(mut self, classes: Option<Arc<StreamClasses>>, plan: &Arc<Plan>, seed: u64) -> Self {
+        if let (Some(columns), Some(classes)) = (&mut self.form, classes) {
+            columns.set(classes, plan, seed);
         }
         self
     }
@@ -308,10 +317,10 @@ impl TargetWriter {
         batch: usize,
         frame: &mut SlotFrame,
     ) {
-        let Self { source, columns, declared, follow, repeats, mixed: mixed_columns, buckets, drawn } = self;
+        let Self { source, columns, declared, follow, repeats, mixed: mixed_columns, form, drawn } = self;
         let table: &Table = source.targets();
         if let Some(follow) = follow {
-            follow.begin(metadata, buckets.as_ref().and_then(|columns| columns.recipe(metadata)));
+            follow.begin(metadata, form.as_ref().and_then(|columns| columns.recipe(metadata)));
         }
         for (number, &(column, follower)) in columns.iter().enumerate() {
             let mut written = frame.column(number);
@@ -343,8 +352,8 @@ impl TargetWriter {
         if let Some(repeats) = repeats {
             repeats.write(frame, batch, |place| metadata.places.turn(place).map_or(0, |turn| i32::from(turn.repeat())));
         }
-        if let Some(buckets) = buckets {
-            buckets.write(metadata, batch, frame);
+        if let Some(form) = form {
+            form.write(metadata, batch, frame);
         }
         if let Some((bits, seed)) = drawn {
             let of = |turn: Turn| {

@@ -87,7 +87,7 @@ impl Cover {
     }
 
     pub(crate) fn has_torch(&self) -> bool {
-        matches!(self.interpolation, Interpolation::Bilinear | Interpolation::Bicubic)
+        self.interpolation.has_torch()
     }
 }
 
@@ -102,6 +102,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::fit::Fit;
     use crate::origin::Origin;
     use crate::output::Output;
     use crate::recipe::Recipe;
@@ -150,8 +151,8 @@ mod tests {
                 Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(0.5)),
                 Transform::RandomVerticalFlip(RandomVerticalFlip::by_chance(0.5)),
             ];
-            let plain = Recipe::covering(cover, Vec::new(), Output::default()).unwrap();
-            let flipped = Recipe::covering(cover, flips.to_vec(), Output::default()).unwrap();
+            let plain = Recipe::fitting(Fit::Cover(cover), Vec::new(), Output::default()).unwrap();
+            let flipped = Recipe::fitting(Fit::Cover(cover), flips.to_vec(), Output::default()).unwrap();
             let (draw, origin) = (Draw { seed: 4, epoch: 5, record }, Origin::plain((width, height)));
             let resized = cover.resized(height, width);
             let factor = f64::max(f64::from(high) / f64::from(height), f64::from(wide) / f64::from(width));

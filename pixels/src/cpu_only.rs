@@ -3,7 +3,8 @@
 /// What the CPU alone does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuOnly {
-    /// The steps of its transforms are more than two sums and operations behind them, or their result is beyond the limits.
+    /// The steps of its transforms are more than two sums and operations behind them, their result is cut into patches, or it
+    /// is beyond the limits.
     Transforms,
     /// A Gaussian blur with a kernel above 31, or Pillow's with a radius above 64.
     LargeBlur,

@@ -19,11 +19,13 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 
 use crate::background::Background;
-use crate::cover::Cover;
+use crate::fit::Fit;
 use crate::matching::Match;
 use crate::output::{Dtype, Layout, Mode, Output};
+use crate::patches::Patches;
+use crate::per_channel::PerChannel;
 use crate::recipe::Recipe;
-use crate::transform::Transform;
+use crate::transform::{Normalize, Transform};
 use crate::transform_list::Input;
 use crate::view::View;
 pub use named::{NAMED, NamedLists, NamedRecipe, named};
@@ -83,16 +85,16 @@ pub struct Refused {
 /// # Errors
 /// There are mistakes. A shape that is not fixed is one (semantics rule 6).
 pub fn read(values: &Map<String, Value>, shuffle: bool) -> Result<Recipe, Refused> {
-    Reader { values, first: None, cover: None, mistakes: Vec::new() }.read(shuffle)
+    Reader { values, first: None, fit: None, mistakes: Vec::new() }.read(shuffle)
 }
 
-/// Reads the recipe of pictures in buckets, of which the first is given. The document's transforms follow the cut, and may be
+/// Reads the recipe of pictures that fit their steps, such as those of a bucket. The document's transforms follow that, and may be
 /// left out.
 ///
 /// # Errors
 /// There are mistakes. Transforms that change the size of the pictures are one.
-pub fn read_covering(values: &Map<String, Value>, cover: Cover) -> Result<Recipe, Refused> {
-    Reader { values, first: None, cover: Some(cover), mistakes: Vec::new() }.read(true)
+pub fn read_fitting(values: &Map<String, Value>, fit: Fit) -> Result<Recipe, Refused> {
+    Reader { values, first: None, fit: Some(fit), mistakes: Vec::new() }.read(true)
 }
 
 /// Reads the recipe of a further view of the records whose first view is `first`. How files become pictures is the first
@@ -101,7 +103,7 @@ pub fn read_covering(values: &Map<String, Value>, cover: Cover) -> Result<Recipe
 /// # Errors
 /// As those of [`read`].
 pub fn read_view(values: &Map<String, Value>, shuffle: bool, first: &Recipe) -> Result<Recipe, Refused> {
-    Reader { values, first: Some(first), cover: None, mistakes: Vec::new() }.read(shuffle)
+    Reader { values, first: Some(first), fit: None, mistakes: Vec::new() }.read(shuffle)
 }
 
 /// The further views that the document's named recipe has, of records whose first view is `first`, as [`read`] gave it.
@@ -110,7 +112,7 @@ pub fn read_view(values: &Map<String, Value>, shuffle: bool, first: &Recipe) -> 
 /// A view's transforms are no recipe. What is wrong with the recipe's name or parameters, [`read`] has told.
 pub fn named_views(values: &Map<String, Value>, first: &Recipe) -> Result<Vec<View>, Vec<Mistake>> {
     let lists = given(values, named::KEY).and_then(|value| named(value).ok()).unwrap_or_default();
-    let mut reader = Reader { values, first: Some(first), cover: None, mistakes: Vec::new() };
+    let mut reader = Reader { values, first: Some(first), fit: None, mistakes: Vec::new() };
     let views = lists.views.into_iter().filter_map(|(name, list)| {
         let recipe = reader.transforms(list, named::KEY).and_then(|transforms| {
             let recipe = Recipe::new(transforms, first.output())
@@ -129,8 +131,8 @@ struct Reader<'v> {
     values: &'v Map<String, Value>,
     /// The recipe of the first view, if this one is of a further view.
     first: Option<&'v Recipe>,
-    /// What is done before the transforms, if pictures are in buckets.
-    cover: Option<Cover>,
+    /// What is done before the transforms, if pictures are fitted to their steps.
+    fit: Option<Fit>,
     mistakes: Vec<Mistake>,
 }
 
@@ -157,9 +159,12 @@ impl Reader<'_> {
         });
         let given: Vec<&str> = LISTS.into_iter().filter(|key| self.has(key)).collect();
         let (key, transforms) = match given[..] {
-            [] if self.cover.is_some() => ("transform", Vec::new()),
-            [key @ ("size" | named::KEY), ..] if self.cover.is_some() => {
-                let problem = "cannot be combined with buckets, which have the sizes; leave it out. transform may have what follows.";
+            [] if self.fit.is_some() => ("transform", Vec::new()),
+            [key @ ("size" | named::KEY), ..] if self.fit.is_some() => {
+                let form = if self.patches().is_some() { "patches" } else { "buckets" };
+                let problem = format!(
+                    "cannot be combined with {form}, which have the sizes; leave it out. transform may have what follows."
+                );
                 self.mistake(key, problem);
                 return None;
             }
@@ -177,8 +182,9 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let recipe = match self.cover {
-            Some(cover) => Recipe::covering(cover, transforms, output),
+        let transforms = self.normalising(transforms, output);
+        let recipe = match self.fit {
+            Some(fit) => Recipe::fitting(fit, transforms, output),
             None => Recipe::new(transforms, output),
         };
         let recipe = recipe.map_err(|error| self.mistake(key, format!("{error}."))).ok()?;
@@ -215,6 +221,9 @@ impl Reader<'_> {
         if named.is_some_and(NamedLists::normalizes) && default.dtype == Dtype::Uint8 {
             default.dtype = Dtype::Float32;
         }
+        if let Some(patches) = self.patches() {
+            default.background = patches.rule.background();
+        }
         Output {
             dtype: self.take_or("dtype", default.dtype, choice(dtypes)),
             layout: self.take_or("layout", default.layout, choice(&[("NHWC", Layout::Nhwc), ("NCHW", Layout::Nchw)])),
@@ -227,6 +236,25 @@ impl Reader<'_> {
                 None => self.take_or("mode", default.mode, mode),
             },
         }
+    }
+
+    /// How pictures become patches, if they do.
+    fn patches(&self) -> Option<Patches> {
+        match self.fit {
+            Some(Fit::Patches(patches)) => Some(patches),
+            Some(Fit::Cover(_)) | None => None,
+        }
+    }
+
+    /// The list with the normalisation of the patches' rule, if that has one, the list has none, and the output has floats.
+    fn normalising(&self, mut list: Vec<Transform>, output: Output) -> Vec<Transform> {
+        let own = self.patches().and_then(|patches| patches.rule.normalisation());
+        let is_wanted =
+            output.dtype != Dtype::Uint8 && !list.iter().any(|transform| transform.as_normalize().is_some());
+        if let Some((mean, std)) = own.filter(|_| is_wanted) {
+            list.push(Transform::Normalize(Normalize { mean: PerChannel::One(mean), std: PerChannel::One(std) }));
+        }
+        list
     }
 
     fn input(&mut self) -> Input {

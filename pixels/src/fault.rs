@@ -87,6 +87,20 @@ pub enum Fault {
         /// Width and height of the crop.
         crop: (u32, u32),
     },
+    /// Refused by the rule that decides how many patches pictures have.
+    #[error(
+        "The picture is {height} pixels high and {width} wide, which {rule} cannot resize to at most {length} patches; leave it out."
+    )]
+    NoPatches {
+        /// As seen.
+        height: u32,
+        /// As seen.
+        width: u32,
+        /// Name of the rule.
+        rule: &'static str,
+        /// Most patches of a picture.
+        length: u32,
+    },
     /// More bytes than allowed.
     #[error("The file has {bytes} bytes, above the limit of {limit} bytes.")]
     TooManyBytes {

@@ -5,6 +5,7 @@ use half::{bf16, f16};
 use crate::mirror::mirror;
 use crate::output::{Dtype, Layout, Mode, Output};
 use crate::transform::Normalize;
+use crate::transform_list::TransformList;
 
 /// What a value of 8 bits becomes, per channel, little-endian.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,18 +24,33 @@ type Table<const N: usize> = [[[u8; N]; 256]; 4];
 /// The place, which is written row by row.
 pub(crate) struct OutputPlace<'a> {
     /// What values become.
-    pub(crate) values: &'a Values,
+    values: &'a Values,
     /// Which of them there are, and where they go.
-    pub(crate) output: Output,
-    /// Columns.
-    pub(crate) width: usize,
+    output: Output,
+    /// Columns. With patches, those of a patch: they are like pictures, one below the other.
+    width: usize,
     /// Rows.
-    pub(crate) height: usize,
+    height: usize,
+    /// Patches from left to right, if the picture is cut into patches.
+    patches: Option<usize>,
     /// Just the bytes that the picture takes.
-    pub(crate) out: &'a mut [u8],
+    out: &'a mut [u8],
 }
 
 impl Values {
+    /// Fills values of `channels` with what black pixels become.
+    pub(crate) fn fill_black(&self, channels: usize, out: &mut [u8]) {
+        fn repeat<const N: usize>(table: &Table<N>, channels: usize, out: &mut [u8]) {
+            let values = out.as_chunks_mut::<N>().0;
+            values.iter_mut().zip((0..channels).cycle()).for_each(|(value, channel)| *value = table[channel][0]);
+        }
+        match self {
+            Self::Uint8 => out.fill(0),
+            Self::TwoBytes(table) => repeat(table, channels, out),
+            Self::FourBytes(table) => repeat(table, channels, out),
+        }
+    }
+
     /// The tables of an output with this normalisation.
     pub(crate) fn new(output: Output, normalize: Option<&Normalize>) -> Self {
         // The operations of torchvision's ToTensor and Normalize, in their order and precision.
@@ -55,9 +71,37 @@ fn table<const N: usize>(value: impl Fn(usize, usize) -> [u8; N]) -> Table<N> {
     std::array::from_fn(|channel| std::array::from_fn(|v| value(channel, v)))
 }
 
-impl OutputPlace<'_> {
-    /// Writes row `number`, from pixels of the place's width.
+impl<'a> OutputPlace<'a> {
+    /// The place of a list's result of this width and height. What the picture's patches leave of it is filled.
+    ///
+    /// # Panics
+    /// The place has less room than the picture takes.
+    pub(crate) fn new(list: &'a TransformList, (width, height): (u32, u32), out: &'a mut [u8]) -> Self {
+        let (values, output) = (list.values(), list.output());
+        let Some(patches) = list.patches() else {
+            let (width, height) = (width as usize, height as usize);
+            return Self { values, output, width, height, patches: None, out };
+        };
+        let own = output.bytes(width, height);
+        patches.pad(values, output.mode.channels() as usize, &mut out[own..]);
+        let (columns, rows) = (width / patches.side, height / patches.side);
+        let height = rows as usize * columns as usize * patches.side as usize;
+        Self { values, output, width: patches.side as usize, height, patches: Some(columns as usize), out }
+    }
+
+    /// Writes row `number`, from pixels of the result's width.
     pub(crate) fn put(&mut self, number: usize, pixels: &[u8], mirrored: bool) {
+        let Some(columns) = self.patches else { return self.put_row(number, pixels, mirrored) };
+        let side = self.width;
+        let (first, row) = (number / side * columns, number % side);
+        for (column, pixels) in pixels.chunks_exact(side * self.output.mode.pixel_len()).enumerate() {
+            let column = if mirrored { columns - 1 - column } else { column };
+            self.put_row((first + column) * side + row, pixels, mirrored);
+        }
+    }
+
+    /// Writes row `number`, from pixels of the place's width.
+    fn put_row(&mut self, number: usize, pixels: &[u8], mirrored: bool) {
         match self.output.mode {
             Mode::Rgb => self.put_rgb(number, pixels, mirrored),
             // Of gray pixels, whose three values are the same.

@@ -16,3 +16,10 @@ pub enum Interpolation {
     /// Lanczos filter of three lobes.
     Lanczos3,
 }
+
+impl Interpolation {
+    /// Whether torch has it with antialiasing.
+    pub(crate) const fn has_torch(self) -> bool {
+        matches!(self, Self::Bilinear | Self::Bicubic)
+    }
+}

@@ -1,11 +1,12 @@
 //! A recipe: a checked list of transforms with the form of its output. Its shape is fixed, or it cannot be made.
 
 use crate::batch_function::BatchFunction;
-use crate::cover::Cover;
 use crate::draw::Draw;
+use crate::fit::Fit;
 use crate::matching::Match;
 use crate::origin::Origin;
-use crate::output::Output;
+use crate::output::{Layout, Output};
+use crate::patches::Patches;
 use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
 use crate::record_boxes::RecordBoxes;
@@ -33,48 +34,66 @@ impl Recipe {
         }
     }
 
-    /// The recipe of a bucket's pictures: each is resized and cut first, and the transforms must leave its size as it is then.
+    /// The recipe of pictures that fit their steps: each is resized first, to its bucket or to whole patches, and the transforms
+    /// must leave its size as it is then.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`RecipeError::NotOfBucket`].
-    pub fn covering(cover: Cover, transforms: Vec<Transform>, output: Output) -> Result<Self, RecipeError> {
-        let (list, shape) = TransformList::with_shape(Some(cover), transforms, output)?;
-        Self::of_bucket(list, shape)
-    }
-
-    /// The same for the pictures of another bucket. A recipe that is none of a bucket stays as it is.
-    ///
-    /// # Errors
-    /// [`RecipeError::NotOfBucket`] if the transforms change the size of these.
-    pub fn in_bucket(&self, height: u32, width: u32) -> Result<Self, RecipeError> {
-        let Some(cover) = self.list.cover().copied() else { return Ok(self.clone()) };
-        let list = self.list.clone().with_cover(Cover { height, width, ..cover });
-        let first = Shape::behind(list.cover());
-        let shape = list.transforms().iter().fold(first, |shape, transform| transform.shape(shape));
-        Self::of_bucket(list, shape)
-    }
-
-    /// Height and width of the bucket whose pictures it makes, if it is one of a bucket.
-    pub fn bucket(&self) -> Option<(u32, u32)> {
-        self.list.cover().map(|cover| (cover.height, cover.width))
-    }
-
-    fn of_bucket(list: TransformList, shape: Shape) -> Result<Self, RecipeError> {
-        let (bucket_height, bucket_width) = list.cover().map_or((0, 0), |cover| (cover.height, cover.width));
-        match shape {
-            Shape::Open => Err(RecipeError::NoFixedShape),
-            Shape::Fixed(height, width) if (height, width) == (bucket_height, bucket_width) => {
-                Ok(Self { list, height, width })
-            }
-            Shape::Fixed(height, width) => Err(RecipeError::NotOfBucket { height, width, bucket_height, bucket_width }),
+    /// Those of [`new`](Self::new), [`RecipeError::NotOfBucket`], and with patches [`RecipeError::NotOfPatches`] and
+    /// [`RecipeError::PatchLayout`].
+    pub fn fitting(fit: Fit, transforms: Vec<Transform>, output: Output) -> Result<Self, RecipeError> {
+        if matches!(fit, Fit::Patches(_)) && output.layout == Layout::Nchw {
+            return Err(RecipeError::PatchLayout);
         }
+        let (list, _) = TransformList::with_shape(Some(fit), transforms, output)?;
+        Self::of_fit(list, fit)
+    }
+
+    /// The same for a step whose places have this height and width: those of another bucket, or another number of patches. A
+    /// recipe that is none of steps stays as it is.
+    ///
+    /// # Errors
+    /// [`RecipeError::NotOfBucket`] if the transforms change the size of these, and [`RecipeError::NotOfPatches`] if these are no
+    /// such patches.
+    pub fn in_step(&self, height: u32, width: u32) -> Result<Self, RecipeError> {
+        let Some(fit) = self.list.fit().copied() else { return Ok(self.clone()) };
+        let fit = fit.with_place((height, width)).ok_or(RecipeError::NotOfPatches)?;
+        Self::of_fit(self.list.clone().with_fit(fit), fit)
+    }
+
+    /// Height and width of the places of its step, if it is one of steps: those of a bucket, or the number of patches and the pixels
+    /// of one.
+    pub fn step_size(&self) -> Option<(u32, u32)> {
+        self.list.fit().map(Fit::place)
+    }
+
+    /// How pictures become patches, if they do.
+    pub fn patches(&self) -> Option<&Patches> {
+        self.list.patches()
+    }
+
+    fn of_fit(list: TransformList, fit: Fit) -> Result<Self, RecipeError> {
+        let made = |(height, width)| {
+            list.transforms().iter().fold(Shape::Fixed(height, width), |shape, transform| transform.shape(shape))
+        };
+        for (bucket_height, bucket_width) in fit.sizes() {
+            match (made((bucket_height, bucket_width)), fit) {
+                (Shape::Fixed(height, width), _) if (height, width) == (bucket_height, bucket_width) => {}
+                (_, Fit::Patches(_)) => return Err(RecipeError::NotOfPatches),
+                (Shape::Open, Fit::Cover(_)) => return Err(RecipeError::NoFixedShape),
+                (Shape::Fixed(height, width), Fit::Cover(_)) => {
+                    return Err(RecipeError::NotOfBucket { height, width, bucket_height, bucket_width });
+                }
+            }
+        }
+        let (height, width) = fit.place();
+        Ok(Self { list, height, width })
     }
 
     /// The row and the column at which the part begins that a bucket's picture shows of the resized one. They are counted in
     /// that picture mirrored as the result is. Nothing if it is no recipe of a bucket. `plan` is for work, and becomes that of the
     /// picture.
     pub fn corner(&self, origin: &Origin, draw: Draw, plan: &mut Plan) -> Option<(u32, u32)> {
-        let cover = self.list.cover()?;
+        let Some(Fit::Cover(cover)) = self.list.fit() else { return None };
         self.plan_into(origin, draw, plan);
         Some(cover.corner(origin.size, draw, plan.turns()))
     }
@@ -220,7 +239,7 @@ impl Recipe {
     pub fn plan_into(&self, origin: &Origin, draw: Draw, plan: &mut Plan) {
         self.list.plan_into(origin, draw, plan);
         debug_assert!(
-            self.is_open() || (plan.height, plan.width) == (self.height, self.width),
+            self.is_open() || self.patches().is_some() || (plan.height, plan.width) == (self.height, self.width),
             "the recipe's shape is fixed"
         );
     }

@@ -50,9 +50,10 @@ pub enum RecipeError {
         /// Name of the transform.
         name: &'static str,
     },
-    /// The same for the pictures of buckets.
+    /// The same for the pictures of buckets, and for patches.
     #[error(
-        "buckets have a filter that torch has not; with match = \"torch\" set their interpolation to \"bilinear\" or \"bicubic\""
+        "buckets or patches have a filter that torch has not; with match = \"torch\" set their interpolation to \"bilinear\" or \
+         \"bicubic\""
     )]
     NoTorchBuckets,
     /// The pictures of a bucket get another size.
@@ -70,6 +71,17 @@ pub enum RecipeError {
         /// Width of the bucket.
         bucket_width: u32,
     },
+    /// The pictures have another size than their patches.
+    #[error(
+        "the transforms change the size of pictures that are cut into patches; leave out what changes it: crops, resizes, borders and \
+         rotations that expand"
+    )]
+    NotOfPatches,
+    /// Patches whose channels would be apart.
+    #[error(
+        "layout = \"NCHW\" cannot be combined with patches, whose pixels have their channels together; leave layout out"
+    )]
+    PatchLayout,
     /// Pictures of a mode of Pillow's that calculate as torch.
     #[error("mode = \"{mode}\" is Pillow's, and cannot be combined with match = \"torch\"; leave one of the two out")]
     NoTorchMode {

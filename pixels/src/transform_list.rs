@@ -2,12 +2,13 @@
 //! picture. A [`Recipe`](crate::Recipe) is one whose results do not.
 
 use crate::batch_function::BatchFunction;
-use crate::cover::Cover;
 use crate::draw::{Draw, Draws};
 use crate::finish::Values;
+use crate::fit::Fit;
 use crate::matching::Match;
 use crate::origin::Origin;
 use crate::output::{Dtype, Mode, Output};
+use crate::patches::Patches;
 use crate::plan::Plan;
 use crate::recipe_error::{MAX_TRANSFORMS, RecipeError};
 use crate::record_boxes::RecordBoxes;
@@ -51,8 +52,8 @@ impl Default for Input {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransformList {
     transforms: Vec<Transform>,
-    /// What is done before them, if pictures are in buckets.
-    cover: Option<Box<Cover>>,
+    /// What is done before them, if pictures are fitted to their steps.
+    fit: Option<Box<Fit>>,
     input: Input,
     matched: Match,
     output: Output,
@@ -87,7 +88,7 @@ impl TransformList {
 
     /// The same, and what is known of the size of its results.
     pub(crate) fn with_shape(
-        cover: Option<Cover>,
+        fit: Option<Fit>,
         transforms: Vec<Transform>,
         output: Output,
     ) -> Result<(Self, Shape), RecipeError> {
@@ -98,7 +99,7 @@ impl TransformList {
         // Two lists that do the same are equal, however their sizes were written.
         let mut transforms: Vec<_> = transforms.into_iter().map(Transform::squared).collect();
         let batch_function = BatchFunction::take(&mut transforms)?;
-        let mut shape = Shape::behind(cover.as_ref());
+        let mut shape = Shape::behind(fit.as_ref());
         let is_mosaic = matches!(transforms.first(), Some(Transform::Mosaic(_)));
         let (mut normalize, mut follows_python) = (None::<(usize, Normalize)>, false);
         for (place, transform) in transforms.iter_mut().enumerate() {
@@ -121,8 +122,8 @@ impl TransformList {
         }
         let values = Values::new(output, normalize.as_ref().map(|(_, normalize)| normalize));
         let (input, matched) = (Input::default(), Match::default());
-        let cover = cover.map(Box::new);
-        Ok((Self { transforms, cover, input, matched, output, values, boxes: None, batch_function, part: None }, shape))
+        let fit = fit.map(Box::new);
+        Ok((Self { transforms, fit, input, matched, output, values, boxes: None, batch_function, part: None }, shape))
     }
 
     /// The same with another input.
@@ -145,7 +146,7 @@ impl TransformList {
         if matched == Match::Torch && self.output.mode != Mode::Rgb {
             return Err(RecipeError::NoTorchMode { mode: self.output.mode.name() });
         }
-        if matched == Match::Torch && self.cover.as_ref().is_some_and(|cover| !cover.has_torch()) {
+        if matched == Match::Torch && self.fit.as_ref().is_some_and(|fit| !fit.has_torch()) {
             return Err(RecipeError::NoTorchBuckets);
         }
         let lacking = self.transforms.iter().position(|transform| !transform.has_torch());
@@ -160,15 +161,23 @@ impl TransformList {
         &self.transforms
     }
 
-    /// What is done before the transforms, if pictures are in buckets.
-    pub(crate) fn cover(&self) -> Option<&Cover> {
-        self.cover.as_deref()
+    /// What is done before the transforms, if pictures are fitted to their steps.
+    pub(crate) fn fit(&self) -> Option<&Fit> {
+        self.fit.as_deref()
     }
 
-    /// The same for another bucket.
+    /// How pictures become patches, if they do.
+    pub(crate) fn patches(&self) -> Option<&Patches> {
+        match self.fit() {
+            Some(Fit::Patches(patches)) => Some(patches),
+            Some(Fit::Cover(_)) | None => None,
+        }
+    }
+
+    /// The same for other steps.
     #[must_use]
-    pub(crate) fn with_cover(self, cover: Cover) -> Self {
-        Self { cover: Some(Box::new(cover)), ..self }
+    pub(crate) fn with_fit(self, fit: Fit) -> Self {
+        Self { fit: Some(Box::new(fit)), ..self }
     }
 
     /// How files become pictures.
@@ -224,12 +233,15 @@ impl TransformList {
         if let Some(boxes) = &self.boxes {
             boxes.place(draw.record, origin, plan);
         }
-        if let Some(cover) = &self.cover {
-            cover.plan(plan, draw);
+        if let Some(fit) = &self.fit {
+            fit.plan(plan, origin, draw);
         }
         let Some(part) = &self.part else {
             for (place, transform) in self.transforms.iter().enumerate() {
                 transform.plan(plan, draw.at(place));
+            }
+            if let Some(fit) = &self.fit {
+                fit.check(plan, origin);
             }
             return;
         };
@@ -262,7 +274,7 @@ impl TransformList {
 
     /// Calls `found` with each function of pictures in Python, with its leaf, the shape of its pictures, and whether nothing follows it.
     pub(crate) fn each_python<'a>(&'a self, found: &mut dyn FnMut(&'a Python, &Leaf, Shape, bool)) {
-        let (mut leaf, mut shape) = (Leaf::default(), Shape::behind(self.cover.as_deref()));
+        let (mut leaf, mut shape) = (Leaf::default(), Shape::behind(self.fit()));
         for (place, transform) in self.transforms.iter().enumerate() {
             leaf.way.push(place);
             transform.each_python(&mut leaf, (shape, place + 1 == self.transforms.len()), found);
@@ -291,7 +303,7 @@ impl TransformList {
         let behind = passage.behind.filter(|leaf| *leaf >= first_leaf);
         Self {
             transforms: self.transforms[first..last].to_vec(),
-            cover: self.cover.clone().filter(|_| passage.behind.is_none()),
+            fit: self.fit.clone().filter(|_| passage.behind.is_none()),
             output,
             values,
             boxes: self.boxes.clone(),

@@ -160,7 +160,7 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
             }
         }
     }
-    if let Some(ClassOrder { digest, places, leftovers, repeats, rule: _, accumulate }) = &spec.classes {
+    if let Some(ClassOrder { digest, places, leftovers, repeats, rule: _, accumulate, lengths }) = &spec.classes {
         hasher.update(b"classes");
         hasher.update(&(digest.len() as u64).to_le_bytes());
         hasher.update(digest);
@@ -169,6 +169,13 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
             hasher.update(&(numbers.len() as u64).to_le_bytes());
             for number in numbers {
                 hasher.update(&number.to_le_bytes());
+            }
+        }
+        if !lengths.is_empty() {
+            hasher.update(b"lengths");
+            hasher.update(&(lengths.len() as u64).to_le_bytes());
+            for length in lengths {
+                hasher.update(&length.to_le_bytes());
             }
         }
         if *accumulate > 1 {
@@ -228,6 +235,7 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
         rule => format!("{} ({})", hex(&classes.digest), printable(rule)),
     });
     let places = classes(|classes| numbers(&classes.places));
+    let lengths = classes(|classes| numbers(&classes.lengths));
     let leftovers = classes(|classes| classes.leftovers().as_str_name().to_ascii_lowercase());
     let repeats = classes(|classes| numbers(&classes.repeats));
     let accumulate = classes(|classes| classes.accumulate.max(1).to_string());
@@ -267,6 +275,7 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
         ("shuffle_window", window.0, window.1),
         ("the table of classes", table.0, table.1),
         ("the places of the steps of each class", places.0, places.1),
+        ("seq_lens", lengths.0, lengths.1),
         ("leftovers", leftovers.0, leftovers.1),
         ("the repeats of each source", repeats.0, repeats.1),
         ("accumulate", accumulate.0, accumulate.1),

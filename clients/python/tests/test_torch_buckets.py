@@ -109,7 +109,7 @@ def test_rule_62_ranks_of_a_job_have_their_parts_of_each_step(sized, monkeypatch
             monkeypatch.setenv("RANK", rank)
             ranks.append(DataLoader(sized.source, **settings))
             stack.callback(ranks[-1].close)
-        with pytest.raises(SettingsError, match=r"pictures of the same bucket:\n.*forebay.Lockstep\(8\)"):
+        with pytest.raises(SettingsError, match=r"batches of the same shape:\n.*forebay.Lockstep\(8\)"):
             sized.loader()
         seen = []
         for step in zip(*(rank.loader for rank in ranks)):

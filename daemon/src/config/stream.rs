@@ -6,9 +6,11 @@ mod cache;
 mod columns;
 mod dataset;
 mod delivery;
+mod form;
 mod keys;
 mod mixing;
 mod mixture;
+mod patches;
 mod pictures;
 mod recipe;
 mod sharding;
@@ -25,8 +27,8 @@ use super::mistake::{Mistake, Mistakes};
 use super::ring::Ring;
 use super::table::Table;
 use super::value::{text, unix_group};
-use buckets::Buckets;
 pub use dataset::DatasetSection;
+use form::Form;
 pub(super) use keys::{all, example, schema};
 pub(crate) use pictures::pictures;
 
@@ -141,11 +143,11 @@ impl StreamSection {
     /// Nothing if a key that has no default is absent or wrong; then there is a mistake.
     fn read(table: &mut Table<'_, '_>, ring: &Ring, writer: Writer) -> Option<Self> {
         let source = dataset::source(table, writer);
-        let buckets = Buckets::read(table);
-        let sharding = sharding::read(table, writer, buckets.as_ref());
-        let batch_size = sharding::batch_size(table, sharding, buckets.as_ref());
+        let form = Form::read(table);
+        let sharding = sharding::read(table, writer, form.as_ref());
+        let batch_size = sharding::batch_size(table, sharding, form.as_ref());
         let shuffle = shuffle::read(table);
-        let recipe = buckets::recipe(table, shuffle.is_on(), buckets.as_ref());
+        let recipe = form::recipe(table, shuffle.is_on(), form.as_ref());
         let complete = source.is_some() && batch_size.is_some() && recipe.is_some();
         let named_views = recipe.as_ref().map(|recipe| table.named_views(recipe)).unwrap_or_default();
         // If one of the two is missing, the other keys are still read, so that all mistakes are reported at once.
@@ -156,7 +158,7 @@ impl StreamSection {
             credits: ring.credits,
             sharding,
             delivery: delivery::read(table, sharding),
-            buckets: buckets.map(|buckets| sharding::buckets(&buckets, sharding, batch_size.unwrap_or(1))),
+            form: form.map(|form| sharding::form(&form, sharding, batch_size.unwrap_or(1))),
             ..StreamSettings::new(batch_size.unwrap_or(1), recipe)
         };
         let sources = source.as_ref().map(|source| source.as_ref().map_or(1, Vec::len));
@@ -183,8 +185,8 @@ impl StreamSection {
             },
             written: table.values().clone(),
         };
-        if section.settings.buckets.is_some() {
-            buckets::refuse(table, &section.settings);
+        if let Some(form) = &section.settings.form {
+            form::refuse(table, form, &section.settings);
         }
         complete.then_some(section)
     }

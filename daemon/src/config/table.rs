@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use forebay_pipeline::settings::Values;
-use forebay_pixels::{Cover, Recipe, View, document};
+use forebay_pixels::{Fit, Recipe, View, document};
 use serde_json::{Map, Value};
 
 use super::mistake::Mistake;
@@ -76,10 +76,10 @@ impl<'v, 'm> Table<'v, 'm> {
         self.recipe_of(document::read(self.values, shuffle))
     }
 
-    /// As [`recipe`](Self::recipe), for pictures that are cut to their buckets before.
-    pub(super) fn recipe_of_buckets(&mut self, cover: Cover) -> Option<Recipe> {
+    /// As [`recipe`](Self::recipe), for pictures that fit their steps before.
+    pub(super) fn recipe_fitting(&mut self, fit: Fit) -> Option<Recipe> {
         self.known.extend(document::KEYS);
-        self.recipe_of(document::read_covering(self.values, cover))
+        self.recipe_of(document::read_fitting(self.values, fit))
     }
 
     /// As [`recipe`](Self::recipe), for a further view of the pictures that `first` is the recipe of.

@@ -4,6 +4,7 @@ mod buckets;
 mod delivery;
 mod loaders;
 mod mixtures;
+mod patches;
 mod recipes;
 mod renamed;
 
@@ -52,6 +53,7 @@ fn every_value_that_the_example_shows_in_a_comment_is_right() {
                 "assignment =",
                 "global_batch =",
                 "buckets =",
+                "patches =",
             ]
             .iter()
             .any(|key| text.starts_with(key)) =>
@@ -95,8 +97,8 @@ fn the_example_shows_a_default_or_says_that_it_does_not() {
                 let required = ["source", "batch_size", "size", "transform", "recipe", "global_batch"].contains(&key)
                     && section == "streams.train";
                 let base = "source = '/data'\nbatch_size = 256\nsize = 224";
-                // Lockstep needs other keys, and buckets have sizes of their own.
-                let is_alone = ["assignment", "buckets"].contains(&key);
+                // Lockstep needs other keys, and buckets and patches have sizes of their own.
+                let is_alone = ["assignment", "buckets", "patches"].contains(&key);
                 let is_default = !required && !is_alone && parse(base, &section, plain) == parse(base, &section, "");
                 let said = comment.contains("Required") || comment.contains("Left out:");
                 assert!(is_default || said, "{section}.{key} is no default, and nothing says so");

@@ -77,7 +77,7 @@ impl Dataset {
         &self.targets
     }
 
-    /// The classes of its records, if its pictures are in buckets.
+    /// The classes of its steps, if they have some.
     pub(super) fn classes(&self) -> Option<&Arc<StreamClasses>> {
         self.classes.as_ref()
     }

@@ -14,7 +14,7 @@ use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use forebay_sources::{ReaderFolders, Source};
 
 use crate::box_column::NoBoxes;
-use crate::classes::{BucketError, StreamClasses};
+use crate::classes::{ClassError, StreamClasses};
 use crate::declared_columns::with_declared;
 use crate::decode::masks::Masks;
 use crate::decode::steps::batch_form::BatchForm;
@@ -112,7 +112,10 @@ impl Opening {
         let targets = targets.with_views(&self.views()?)?;
         let targets = if self.settings.mixing.is_none() { targets } else { mixed(targets)? };
         let classes = classes.map(|classes| classes.with_recipes(&recipe)).transpose()?.map(Arc::new);
-        let targets = if classes.is_some() { in_buckets(targets)? } else { targets };
+        let targets = match &classes {
+            Some(classes) => of_steps(targets, classes)?,
+            None => targets,
+        };
         let targets = if self.settings.draw { targets.with_draw()? } else { targets };
         let repeats = if classes.is_some() { self.settings.repeats.get() > 1 } else { !plan.is_plain() };
         let targets = if repeats { targets.with_repeats()? } else { targets };
@@ -154,16 +157,16 @@ impl Opening {
         Ok(stream)
     }
 
-    /// The classes of its records, if its pictures are in buckets. Finding them reads the headers of some.
+    /// The classes of its steps, if they have some. Finding them reads the headers of some.
     async fn classes(&self) -> Result<Option<StreamClasses>, StreamError> {
-        if self.settings.buckets.is_none() {
+        if self.settings.form.is_none() {
             return Ok(None);
         }
         let (source, settings) = (Arc::clone(&self.dataset.source), self.settings.clone());
         Ok(threads::beside("forebay-open", move || StreamClasses::new(source.as_ref(), &settings)).await??)
     }
 
-    /// The shape of a batch in the ring. With buckets, it has room for a step of each, whose pictures have sizes of their own.
+    /// The shape of a batch in the ring. With classes, it has room for a step of each, whose pictures have sizes of their own.
     fn shape(&self, classes: Option<&StreamClasses>) -> Shape {
         let shape = shape(&self.settings);
         let Some(classes) = classes else { return shape };
@@ -242,8 +245,8 @@ impl Opening {
 
     /// Makes the stream's first ring, and the maker of later rings. The maker knows where their pixels will be.
     async fn rings(&self, geometry: Geometry) -> Result<(Rings, StreamRing), StreamError> {
-        // Pictures of buckets are made in the host.
-        let wanted = if self.settings.buckets.is_some() { Placement::Host } else { self.settings.placement };
+        // Pictures of steps with classes are made in the host.
+        let wanted = if self.settings.form.is_some() { Placement::Host } else { self.settings.placement };
         let (gpus, trainer) = (Arc::clone(&self.shared.gpus), self.trainer.clone());
         let decodes = self.shared.decoding_gpu(self.settings.decode_gpu)?;
         let (memory, incarnation) = (Arc::clone(&self.shared.memory), self.identity.incarnation);
@@ -343,11 +346,12 @@ fn mixed(targets: Targets) -> Result<Targets, StreamError> {
     }
 }
 
-/// Adds the columns of buckets.
-fn in_buckets(targets: Targets) -> Result<Targets, StreamError> {
+/// Adds the columns of buckets or patches.
+fn of_steps(targets: Targets, classes: &StreamClasses) -> Result<Targets, StreamError> {
+    let form = classes.form();
     match targets.masks().targets.first() {
-        Some(mask) => Err(BucketError::Masks { column: mask.name.clone() }.into()),
-        None => Ok(targets.with_buckets()?),
+        Some(mask) => Err(ClassError::Masks { form: form.key(), column: mask.name.clone() }.into()),
+        None => Ok(targets.with_steps(form)?),
     }
 }
 

@@ -40,6 +40,7 @@ use crate::settings::{PrefetchSettings, StreamSettings};
 use crate::stream::dataset::Dataset;
 use crate::stream::rings::Site;
 use crate::stream::{Identity, batching, policies};
+use crate::targets::TargetWriter;
 use crate::threads;
 use crate::upload;
 use running::Running;
@@ -241,6 +242,13 @@ impl Stages {
         RecordOrder::new(source, plan, fixed).with_classes(self.dataset.classes().cloned())
     }
 
+    /// What writes the columns of batches.
+    fn writer(&self) -> TargetWriter {
+        let Self { dataset, settings, .. } = self;
+        let writer = dataset.targets().writer(self.follows());
+        writer.with_classes(dataset.classes().cloned(), dataset.plan(), settings.seed)
+    }
+
     /// How leases are kept.
     fn leases(&self, shares_tails: bool) -> LeaseSettings {
         let batch = if shares_tails { self.settings.batch_size.into() } else { 0 };
@@ -325,13 +333,10 @@ impl Stages {
             slots: StageSlots::new(slots, is_part),
             decoding: Decoding::new(Arc::clone(&self.pool), self.pictures(), settings.seed, Arc::clone(&order))
                 .counted_in(Arc::clone(&self.meters.decoded)),
-            finish: Finish::new(
-                dataset.targets().writer(self.follows()).with_classes(dataset.classes().cloned(), settings.seed),
-                Arc::clone(&self.meters.batch),
-            )
-            .with_mixer(mixer)
-            .with_calls(calls, order)
-            .noted_in(Arc::clone(&self.meters.latest)),
+            finish: Finish::new(self.writer(), Arc::clone(&self.meters.batch))
+                .with_mixer(mixer)
+                .with_calls(calls, order)
+                .noted_in(Arc::clone(&self.meters.latest)),
             progress: ledger.updates().progress(),
             outlet: Outlet::new(self.identity.to_string(), output, delivery.outcomes(), step)
                 .with_bad_place(rules.bad_place()),

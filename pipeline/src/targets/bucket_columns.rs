@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_columns::BUCKETED;
-use forebay_pixels::{Annotated, Draw, Plan, Recipe};
+use forebay_pixels::{Annotated, Draw, Plan};
 use forebay_ring::SlotFrame;
 
 use super::OwnColumn;
@@ -29,12 +29,6 @@ impl BucketColumns {
     /// From now on, they are those of a stream with these classes, and this seed of the random choices.
     pub(super) fn set(&mut self, classes: Arc<StreamClasses>, seed: u64) {
         self.classes = Some((classes, seed));
-    }
-
-    /// What becomes of the pictures of a batch.
-    pub(super) fn recipe(&self, metadata: &BatchMetadata) -> Option<&Arc<Recipe>> {
-        let (classes, _) = self.classes.as_ref()?;
-        Some(classes.recipe(metadata.step?.class))
     }
 
     /// Writes those of a batch, which has so many places.

@@ -156,8 +156,7 @@ impl Canvas {
         let mode = list.output().mode;
         let pixel = mode.pixel_len();
         self.pixel = pixel;
-        let (width, height) = (plan.width as usize, plan.height as usize);
-        let mut place = OutputPlace { values: list.values(), output: list.output(), width, height, out };
+        let mut place = OutputPlace::new(list, (plan.width, plan.height), out);
         let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
         let mut number = 0;
         while let Some(step) = plan.steps.get(number) {

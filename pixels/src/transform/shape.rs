@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::cover::Cover;
+use crate::fit::Fit;
 
 /// Longest side that a transform may ask for.
 pub(super) const MAX_SIDE: u32 = 16_384;
@@ -58,8 +58,9 @@ pub(super) fn cut_off(length: f64) -> u32 {
 
 impl Shape {
     /// What is known of a picture before the first transform of a list.
-    pub(crate) fn behind(cover: Option<&Cover>) -> Self {
-        cover.map_or(Self::Open, |cover| Self::Fixed(cover.height, cover.width))
+    pub(crate) fn behind(fit: Option<&Fit>) -> Self {
+        let first = fit.and_then(|fit| fit.sizes().first().copied());
+        first.map_or(Self::Open, |(height, width)| Self::Fixed(height, width))
     }
 
     /// The shape of this size, where one number means a square.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use forebay_proto::Turn;
 
+use super::blocks::{BlockStep, Blocks};
 use super::{ClassLayout, ClassSize, ClassTable, Leftovers};
 use crate::permutation::{MAX_EPOCH, Permutation};
 
@@ -12,6 +13,8 @@ use crate::permutation::{MAX_EPOCH, Permutation};
 pub struct ClassPlan {
     table: Arc<ClassTable>,
     layout: Arc<ClassLayout>,
+    /// How steps take turns, if their class does not follow from their records.
+    blocks: Option<Arc<Blocks>>,
     /// What the permutations are made from: the seed and the dataset's fingerprint. Nothing if epochs are not shuffled.
     keys: Option<(u64, [u8; 32])>,
 }
@@ -49,7 +52,18 @@ impl ClassPlan {
         assert_eq!(places.len(), table.len(), "each class has places");
         let sizes: Vec<ClassSize> =
             (0..).zip(places).map(|(class, places)| ClassSize { turns: table.turns(class), places: *places }).collect();
-        Self { layout: Arc::new(ClassLayout::new(&sizes, leftovers, group)), table, keys }
+        Self { layout: Arc::new(ClassLayout::new(&sizes, leftovers, group)), blocks: None, table, keys }
+    }
+
+    /// The plan of steps whose lengths take turns: all records are of the table's one class. `places` has the places of a step of each
+    /// length, which are as classes in the layout. `keys` are those of [`new`](Self::new).
+    ///
+    /// # Panics
+    /// The table has another number of classes, or a length has no places.
+    pub fn of_lengths(table: Arc<ClassTable>, places: &[u64], keys: Option<(u64, [u8; 32])>) -> Self {
+        assert_eq!(table.len(), 1, "records have no length of their own");
+        let blocks = Blocks::new(table.turns(0), places);
+        Self { layout: Arc::new(blocks.layout(places)), blocks: Some(Arc::new(blocks)), table, keys }
     }
 
     /// The classes of the records.
@@ -98,6 +112,15 @@ impl ClassOrder {
     pub fn turn(&self, position: u64) -> Option<Turn> {
         let ClassPlan { table, layout, .. } = &self.plan;
         let (step, place) = (position / layout.places, position % layout.places);
+        if let Some(blocks) = &self.plan.blocks {
+            let (class, own) = (0, blocks.turn(self.block_step(blocks, step)?, place));
+            if place >= self.size(step)?.turns {
+                return None;
+            }
+            let own = self.of_class(class).map_or(own, |order| order.forward(own));
+            let (record, repeat) = table.turn(class, own)?;
+            return Some(Turn::new(record, repeat));
+        }
         let item = layout.item(self.laid_step(step), place)?;
         let class = layout.classes.partition_point(|class| class.turns_end() <= item);
         let own = item - layout.classes.get(class)?.first_turn;
@@ -113,6 +136,10 @@ impl ClassOrder {
             turns.filter_map(move |turn| {
                 let layout = &self.plan.layout;
                 let own = order.as_ref().map_or(turn, |order| order.inverse(turn));
+                if let Some(blocks) = &self.plan.blocks {
+                    let (step, place) = blocks.step_of(own);
+                    return Some(blocks.place(step, self.groups()) * layout.places + place);
+                }
                 let (step, place) = layout.place(layout.classes[class].first_turn + own)?;
                 let step = match &self.shuffled {
                     Some(shuffled) => layout.moved(step, |group| shuffled.groups.inverse(group)),
@@ -126,6 +153,11 @@ impl ClassOrder {
 
     /// The step, where those of each class follow each other.
     fn laid_step(&self, step: u64) -> u64 {
+        let layout = &self.plan.layout;
+        if let Some(blocks) = &self.plan.blocks {
+            let laid = |BlockStep { length, block }| layout.classes[length].first_step + block;
+            return self.block_step(blocks, step).map_or(layout.steps(), laid);
+        }
         let moved = |shuffled: &ShuffledSteps| self.plan.layout.moved(step, |group| shuffled.groups.forward(group));
         self.shuffled.as_ref().map_or(step, moved)
     }
@@ -133,6 +165,16 @@ impl ClassOrder {
     /// The permutation of a class's turns.
     fn of_class(&self, class: usize) -> Option<Permutation> {
         let shuffled = self.shuffled.as_ref()?;
-        Some(shuffled.classes.part(class as u64, self.plan.layout.classes[class].turns))
+        Some(shuffled.classes.part(class as u64, self.plan.table.turns(class)))
+    }
+
+    /// What a step is of the blocks. Nothing beyond the epoch's end.
+    fn block_step(&self, blocks: &Blocks, step: u64) -> Option<BlockStep> {
+        (step < self.plan.layout.steps()).then(|| blocks.step(step, self.groups()))
+    }
+
+    /// The permutation of steps, if they are shuffled.
+    fn groups(&self) -> Option<&Permutation> {
+        self.shuffled.as_ref().map(|shuffled| &shuffled.groups)
     }
 }

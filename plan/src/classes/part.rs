@@ -22,6 +22,8 @@ pub(crate) struct ClassPart {
 /// What a step of a class has on all ranks together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepClass {
+    /// The step, counted from the epoch's start.
+    pub step: u64,
     /// Number of the class.
     pub class: usize,
     /// Turns of records.
@@ -124,7 +126,13 @@ impl ClassPart {
 
     /// What a step has on all ranks together. Nothing beyond the epoch's end.
     pub(crate) fn step_class(&self, step: u64) -> Option<StepClass> {
-        Some(StepClass { class: self.order.class(step)?, turns: self.order.size(step)?.turns })
+        Some(StepClass { step, class: self.order.class(step)?, turns: self.order.size(step)?.turns })
+    }
+
+    /// The turns of a step on all ranks together.
+    pub(crate) fn turns_of_step(&self, step: u64) -> impl Iterator<Item = Turn> {
+        let turns = self.order.size(step).map_or(0, |size| size.turns);
+        (0..turns).filter_map(move |place| self.order.turn(self.whole(step, place)))
     }
 
     /// The positions of a record, one for each turn that the part has of it.

@@ -54,6 +54,17 @@ pub enum ClassProblem {
         /// As asked.
         steps: u32,
     },
+    /// Lengths that steps cannot have in turn.
+    #[error(
+        "The order has {lengths} lengths and the places of {places}. Steps whose lengths take turns need places for each length, \
+         leftovers = \"repeat\", and no accumulate."
+    )]
+    Lengths {
+        /// How many there are.
+        lengths: usize,
+        /// For how many the places are known.
+        places: usize,
+    },
     /// Shards would have steps of different classes.
     #[error(
         "Steps of classes cannot be divided into static shards: each shard would have other steps. Set assignment = \"lockstep\", \

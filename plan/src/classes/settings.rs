@@ -41,6 +41,10 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), ClassProblem> {
     if classes.accumulate > MAX_ACCUMULATED || classes.accumulate > 1 && is_repeated {
         return Err(ClassProblem::Accumulate { steps: classes.accumulate });
     }
+    let is_repeated_alone = is_repeated && classes.accumulate <= 1;
+    if !classes.lengths.is_empty() && (classes.lengths.len() != classes.places.len() || !is_repeated_alone) {
+        return Err(ClassProblem::Lengths { lengths: classes.lengths.len(), places: classes.places.len() });
+    }
     if spec.shard.is_some() {
         return Err(ClassProblem::Shard);
     }
@@ -101,6 +105,7 @@ impl ClassTable {
     pub fn order(&self, places: &[u32], leftovers: Leftovers, repeats: &[u32], rule: &str) -> v1::ClassOrder {
         v1::ClassOrder {
             accumulate: 0,
+            lengths: Vec::new(),
             digest: self.digest().to_vec(),
             places: places.to_vec(),
             leftovers: leftovers.message().into(),
@@ -133,7 +138,9 @@ impl ClassPlan {
     /// The table is not the spec's, or no epoch can have these steps.
     pub(crate) fn of_spec(spec: &LedgerSpec, table: Arc<ClassTable>) -> Result<Self, ClassProblem> {
         let classes = spec.classes.as_ref().ok_or(ClassProblem::Missing)?;
-        let is_its = table.len() == classes.places.len() && table.records() == spec.records;
+        let has_lengths = !classes.lengths.is_empty();
+        let is_its =
+            table.len() == if has_lengths { 1 } else { classes.places.len() } && table.records() == spec.records;
         if !is_its || table.digest()[..] != classes.digest[..] {
             return Err(ClassProblem::Other);
         }
@@ -153,7 +160,15 @@ impl ClassPlan {
         let places: Vec<u64> = classes.places.iter().map(|places| u64::from(*places)).collect();
         let fingerprint = <[u8; 32]>::try_from(&*spec.fingerprint).map_err(|_| ClassProblem::Other)?;
         let group = u64::from(classes.accumulate.max(1));
-        let plan = Self::new(table, &places, leftovers, group, spec.shuffle.then_some((spec.seed, fingerprint)));
+        let keys = spec.shuffle.then_some((spec.seed, fingerprint));
+        if has_lengths && table.turns(0) == 0 {
+            return Err(ClassProblem::NoStep);
+        }
+        let plan = if has_lengths {
+            Self::of_lengths(table, &places, keys)
+        } else {
+            Self::new(table, &places, leftovers, group, keys)
+        };
         if plan.layout().steps() == 0 { Err(ClassProblem::NoStep) } else { Ok(plan) }
     }
 }

@@ -1,5 +1,6 @@
 //! Plans of classes, compared with an independent model that makes lists of turns.
 
+mod lengths;
 mod ranks;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -23,6 +23,15 @@ impl EpochOrder {
         }
     }
 
+    /// The records of a step of a class on all ranks together, one for each of its turns. None if steps have no classes.
+    pub fn records_of_step(&self, step: u64) -> impl Iterator<Item = u64> {
+        let part = match &self.places {
+            Places::OfClasses(part) => Some(part),
+            _ => None,
+        };
+        part.into_iter().flat_map(move |part| part.turns_of_step(step)).map(|turn| self.of_dataset(turn).record())
+    }
+
     /// How many places a step of a class has here, which may be less than its positions. Nothing if steps have no classes.
     pub(crate) fn places_of_step(&self, step: u64) -> Option<u64> {
         match &self.places {

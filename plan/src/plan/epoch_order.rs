@@ -52,7 +52,7 @@ impl EpochOrder {
     }
 
     /// A turn of a place among the selected records, as one of a record of the dataset.
-    fn of_dataset(&self, turn: Turn) -> Turn {
+    pub(super) fn of_dataset(&self, turn: Turn) -> Turn {
         self.selection.as_ref().map_or(turn, |selection| selection.turn(turn))
     }
 

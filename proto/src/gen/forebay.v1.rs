@@ -115,6 +115,10 @@ pub struct ClassOrder {
     /// How many steps of one class follow each other, so that gradients of one shape are accumulated. 0 is 1.
     #[prost(uint32, tag = "6")]
     pub accumulate: u32,
+    /// The lengths that steps have in turn, such as numbers of patches. If there are some, all records are one class, and `places` has
+    /// those of a step of each length.
+    #[prost(uint32, repeated, tag = "7")]
+    pub lengths: ::prost::alloc::vec::Vec<u32>,
 }
 /// Nested message and enum types in `ClassOrder`.
 pub mod class_order {

@@ -33,6 +33,7 @@ from forebay.groups import Lockstep, Shard, Source, Targets
 from forebay.image_folder import ImageFolder
 from forebay.loader import Loader
 from forebay.mixing import Mixing
+from forebay.patches import Patches
 from forebay.policy import LastBatchPolicy
 from forebay.ragged import Ragged
 from forebay.sharding import DataShardService
@@ -57,6 +58,7 @@ __all__ = [
     "Mixing",
     "Outage",
     "Padded",
+    "Patches",
     "PictureError",
     "QuarantinedRecord",
     "Ragged",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Callable, cast
 
 import numpy as np
 
 from forebay.dtype import name_of
 from forebay.errors import ClosedError
 from forebay.hold import HeldView
+from forebay.padded import Padded
+from forebay.patches import Patches, patches_of
 from forebay.ragged import Ragged
 from forebay.release import Releases
 
@@ -20,27 +22,6 @@ if TYPE_CHECKING:
     from forebay.rings import Rings
 
 __all__ = ["Batch", "Padded"]
-
-
-class Padded(NamedTuple):
-    """The arrays of a batch with all `batch_size` places, also those that `last_batch_policy` hides.
-
-    Attributes:
-        images: `(batch_size, height, width, 3)`, or `(batch_size, 3, height, width)` with `layout="NCHW"`, of the
-            stream's dtype. See `Batch.images` for bfloat16. A `forebay.gpu.GpuArray` if the pixels are in a GPU.
-        labels: `(batch_size,)` of int64; -1 without a label.
-        records: `(batch_size,)` of int64: record numbers in the dataset's order; -1 where a place has no record.
-        mask: `(batch_size,)` of bool: False where a place repeats a record or replaces a bad one.
-
-    Example:
-        >>> scores = model(batch.padded.images)                     # doctest: +SKIP
-        >>> correct += (scores.argmax(1) == batch.padded.labels)[batch.padded.mask].sum()       # doctest: +SKIP
-    """
-
-    images: np.ndarray
-    labels: np.ndarray
-    records: np.ndarray
-    mask: np.ndarray
 
 
 class Batch:
@@ -197,6 +178,15 @@ class Batch:
             known = soft.sum(1, keepdims=True)
             soft = (1 - label_smoothing) * soft + known * np.float32(label_smoothing / num_classes)
         return soft
+
+    def patches(self) -> Patches:
+        """The patches of a stream with `patches`, with their places in the pictures.
+
+        Raises:
+            KeyError: The stream has no patches.
+            ClosedError: The batch has no slot any more.
+        """
+        return patches_of(self.images, self._column("grid")[0])
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - an array, or a Ragged
         if name in Padded._fields:

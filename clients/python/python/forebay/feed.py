@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from forebay.batch import Batch
 from forebay.errors import SlotsHeld
 from forebay.given_numbers import seconds_of
+from forebay.step_form import COLUMNS
 
 if TYPE_CHECKING:
     from forebay import _native
@@ -31,7 +32,7 @@ class Feed:
         shared: The ranks of a job may share the stream, on any nodes.
         writable: Batches are copies of the caller's own.
         batch_size: Places of a batch. With buckets, those of the largest one.
-        has_buckets: The pictures of a batch have the size of its bucket, which is not that of the ring.
+        form: "buckets" or "patches", if the shape of a batch is that of its step, and not that of the ring.
     """
 
     def __init__(
@@ -54,8 +55,8 @@ class Feed:
         self.writable = writable
         ring = session.rings()[0]
         self.batch_size = ring.images[0][0]
-        # No other stream has all of these columns.
-        self.has_buckets = {"planned", "sizes", "shown", "crop"}.issubset(name for name, *_ in ring.columns)
+        names = {name for name, *_ in ring.columns}
+        self.form = next((form for form, columns in COLUMNS.items() if names.issuperset(columns)), None)
         self._lent: list[weakref.ref[Batch]] = []
         # Slots of this trainer. There may be others after a change of the rings, and only then.
         self._slots = session.credits()

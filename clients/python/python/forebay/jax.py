@@ -9,7 +9,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -21,6 +21,7 @@ from forebay.converted import Converted
 from forebay.elements import opened, packed
 from forebay.errors import SettingsError, SlotsHeld
 from forebay.ragged import Lists, Ragged
+from forebay.step_form import budget_of, form_of
 
 if TYPE_CHECKING:
     from forebay.batch import Batch
@@ -109,8 +110,8 @@ def batches(
 ) -> JaxLoader:
     """A loader whose batches are arrays of JAX. One `for` over it is one epoch, as with a Loader.
 
-    Unless `jax_enable_x64` is set, JAX has no integers of 64 bits: labels and records are then int32. With `buckets`,
-    JAX compiles a function once for each bucket.
+    Unless `jax_enable_x64` is set, JAX has no integers of 64 bits: labels and records are then int32. With `buckets` or
+    `patches`, JAX compiles a function once for each shape.
 
     Args:
         source: A Loader, or what a Loader takes as its source.
@@ -147,8 +148,8 @@ def batches(
 
 def _refuse_unequal(loader: Loader, sharding: jax.sharding.Sharding, images: Sequence[int]) -> None:
     """Refuses batches that the devices cannot share in equal parts."""
-    if loader._feed.has_buckets:
-        _refuse_unequal_buckets(loader, len(sharding.addressable_devices))
+    if loader._feed.form is not None:
+        _refuse_unequal_steps(loader, len(sharding.addressable_devices))
     if sharding.is_fully_addressable:
         try:
             (part, *_) = sharding.shard_shape(tuple(images))
@@ -161,23 +162,23 @@ def _refuse_unequal(loader: Loader, sharding: jax.sharding.Sharding, images: Seq
             "pad_last_batch=False: shards may then have different numbers of batches, and a process would wait for the "
             "others for ever. Leave it out of the Shard"
         )
-    # Steps of buckets are always full.
-    if not loader._feed.has_buckets and loader._keys.get("last_batch_policy") not in _FULL:
+    # Steps of buckets or patches are always full.
+    if loader._feed.form is None and loader._keys.get("last_batch_policy") not in _FULL:
         raise SettingsError(
             'last_batch_policy: a last batch with fewer places has no equal parts for several devices: give "drop" or '
             '"fill"'
         )
 
 
-def _refuse_unequal_buckets(loader: Loader, devices: int) -> None:
-    """Refuses batches whose number of places differs from bucket to bucket, so that some do not fit the devices."""
-    buckets = loader._keys.get("buckets")
-    if not isinstance(buckets, Mapping) or buckets.get("pixels") is None:
+def _refuse_unequal_steps(loader: Loader, devices: int) -> None:
+    """Refuses batches whose number of places differs from step to step, so that some do not fit the devices."""
+    form, budget = form_of(loader._keys), budget_of(loader._keys)
+    if form is None or budget is None:
         return
     needed = devices * (loader._keys.get("world_size") or 1)
-    if (buckets.get("divisor") or 1) % needed:
+    if (loader._keys[form].get("divisor") or 1) % needed:
         raise SettingsError(
-            f"buckets: with pixels, the number of pictures differs from batch to batch, and {needed} devices cannot "
+            f"{form}: with {budget}, the number of pictures differs from batch to batch, and {needed} devices cannot "
             f"always have equal parts: give divisor = {needed} or a multiple of it"
         )
 

@@ -119,6 +119,17 @@ class Loader(Arguments):
         label_smoothing: float = 0.0,
     ) -> TorchLoader[dict[str, Any]]: ...
 
+    @overload
+    def torch(
+        self,
+        *,
+        copy: bool = True,
+        device: Any = None,  # noqa: ANN401 - whatever PyTorch takes
+        names: Literal["timm", "siglip2", "gemma4"],
+        num_classes: int | None = None,
+        label_smoothing: float = 0.0,
+    ) -> TorchLoader[tuple[dict[str, Any], TorchBatch]]: ...
+
     def torch(
         self,
         *,
@@ -126,6 +137,7 @@ class Loader(Arguments):
         device: Any = None,
         as_dict: bool = False,
         elements: Sequence[str] | None = None,
+        names: str | None = None,
         num_classes: int | None = None,
         label_smoothing: float = 0.0,
     ) -> TorchLoader[Any]:
@@ -143,13 +155,17 @@ class Loader(Arguments):
                 unpacks as `(images, labels)` and has the other columns by name.
             elements: Names of columns, such as `("images", "labels")`. A batch is then a tuple of these tensors, or a
                 dict with `as_dict=True`. None gives all columns.
+            names: With `patches`: "timm", "siglip2" or "gemma4". A batch is then a pair: the inputs of a model of that
+                package, a dict with the names, types and values that its own loader or processor gives, and the
+                `forebay.torch.TorchBatch` with labels, mask and the like. None gives the batch alone.
             num_classes: Makes soft labels: `labels` is then `(n, num_classes)` of float32, as `Batch.soft_labels` gives
                 it. None leaves labels as numbers.
             label_smoothing: The part of each soft label that all classes share. Needs `num_classes`.
 
         Raises:
             ImportError: PyTorch is not installed.
-            SettingsError: `label_smoothing` without `num_classes`, or `elements` names no column of the dataset.
+            SettingsError: `label_smoothing` without `num_classes`, `elements` names no column of the dataset, or
+                `names` is no such name, or the stream has no patches.
 
         Example:
             >>> for images, labels in loader.torch(device="cuda"):                              # doctest: +SKIP
@@ -159,13 +175,19 @@ class Loader(Arguments):
             >>> for images, boxes in loader.torch(elements=("images", "boxes")):                # doctest: +SKIP
             ...     loss = detector(images, boxes)
         """
+        from forebay.torch.patches import NAMES
         from forebay.torch.tensors import TorchLoader
 
         soft = None if num_classes is None else (num_classes, label_smoothing)
         if soft is None and label_smoothing:
             raise SettingsError("label_smoothing: give num_classes too, since only soft labels can be smoothed")
-        names = None if elements is None else names_of(elements)
-        return TorchLoader(self, copy=copy, device=device, as_dict=as_dict, elements=names, soft_labels=soft)
+        if names is not None and (names not in NAMES or as_dict or elements is not None):
+            known = ", ".join(f'"{name}"' for name in NAMES)
+            raise SettingsError(f"names={names!r}: give one of {known}, and neither as_dict nor elements")
+        asked = None if elements is None else names_of(elements)
+        return TorchLoader(
+            self, copy=copy, device=device, as_dict=as_dict, elements=asked, soft_labels=soft, names=names
+        )
 
     def __repr__(self) -> str:
         source = self._source.url if isinstance(self._source, Source) else self._source

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from forebay.errors import SettingsError
+from forebay.step_form import form_of
 
 __all__ = ["fill_in", "of_job", "refuse_unsharded"]
 
@@ -22,9 +23,9 @@ If the number of ranks may change, give each a part of every step:
     forebay.Loader(..., sharding=forebay.Lockstep({batch}))
 If the trainers do not wait for each other, they may share one stream instead. Each takes the next batch:
     forebay.Loader("stream:NAME", ..., sharding="dynamic")  # with `forebay serve` running"""
-_HOW_TO_SHARE_BUCKETS = """\
+_HOW_TO_SHARE_STEPS = """\
 this process is one of {world} that train together (according to {sign}), but it has no sharding.
-Give each rank a part of every step, so that all ranks have pictures of the same bucket:
+Give each rank a part of every step, so that all ranks have batches of the same shape:
     forebay.Loader(..., sharding=forebay.Lockstep({batch}))
 If the trainers do not wait for each other, they may share one stream instead. Each takes the next batch:
     forebay.Loader("stream:NAME", ..., sharding="dynamic")  # with `forebay serve` running"""
@@ -108,7 +109,7 @@ def refuse_unsharded(
         return
     rank, world, sign = of_job(environment, ranks)
     if world > 1:
-        of_path = _HOW_TO_SHARD if given.get("buckets") is None else _HOW_TO_SHARE_BUCKETS
+        of_path = _HOW_TO_SHARD if form_of(given) is None else _HOW_TO_SHARE_STEPS
         how = of_path if stream is None else _HOW_TO_SHARD_A_STREAM
         batch = (given.get("batch_size") or 1) * world
         raise SettingsError(how.format(rank=rank, world=world, sign=sign, stream=stream, batch=batch))

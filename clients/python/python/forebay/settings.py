@@ -23,6 +23,7 @@ from forebay.errors import SettingsError
 from forebay.groups import Source
 from forebay.listed import Listed, listed
 from forebay.mixture import several
+from forebay.step_form import form_of
 from forebay.transforms import Transform
 
 __all__ = ["AnySource", "Request", "request", "socket_path"]
@@ -105,8 +106,8 @@ def request(
     if stream is not None and not settings.get("pin_memory", True):
         # A trainer that does not lock pages may attach to a pinnable ring too.
         del settings["pin_memory"]
-    # Buckets may decide about it: then the daemon says what is missing.
-    is_decided = settings.get("assignment") == "lockstep" or "buckets" in settings
+    # Buckets or patches may decide about it: then the daemon says what is missing.
+    is_decided = settings.get("assignment") == "lockstep" or form_of(settings) is not None
     if stream is None and not is_decided and "batch_size" not in settings:
         raise SettingsError("batch_size is missing: give the number of records in a batch, such as 256")
     columns = None

@@ -43,8 +43,8 @@ def dataset(
     """A dataset whose elements are batches. One iteration over it is one epoch.
 
     The shapes are static. Only the number of places is unknown, if the last batch of an epoch may be smaller: give
-    `last_batch_policy="drop"` or `"fill"` for a number. With `buckets`, places, height and width are unknown. A column
-    with lists is a `tf.RaggedTensor`.
+    `last_batch_policy="drop"` or `"fill"` for a number. With `buckets` or `patches`, places, height and width are
+    unknown. A column with lists is a `tf.RaggedTensor`.
 
     A batch counts as consumed when TensorFlow draws the next one. TensorFlow may draw some batches ahead, for example
     in `prefetch()`; `state_dict()` of the Loader counts these as consumed. TensorFlow does not know the number of
@@ -111,8 +111,8 @@ def _specs(loader: Loader) -> dict[str, tf.TypeSpec]:
     # Such batches have all places, or are left out.
     is_full = loader._keys.get("last_batch_policy") in ("drop", "fill")
     places: int | None = most if is_full else None
-    if loader._feed.has_buckets:
-        # Each bucket has its own height and width, and may have its own number of places. Channels are last or first.
+    if loader._feed.form is not None:
+        # Each step has its own height and width, and may have its own number of places. Channels are last or first.
         channels = 2 if axes[2] in (1, 3) else 0
         places, axes = None, [size if axis == channels else None for axis, size in enumerate(axes)]
     specs = {"images": tf.TensorSpec((places, *axes), _image_type(np.dtype(images)))}

@@ -1,10 +1,8 @@
 //! `buckets`: pictures of different sizes, each batch with pictures of one size.
 
 use forebay_pipeline::keys;
-use forebay_pipeline::settings::{
-    BucketSettings, CacheKind, Home, Key, Keyword, Placement, Shuffle, StreamSettings, word,
-};
-use forebay_pixels::{Cover, CoverCut, Interpolation, Mosaics, Recipe};
+use forebay_pipeline::settings::{BucketSettings, Home, Key, Keyword, word};
+use forebay_pixels::{Cover, CoverCut, Fit, Interpolation};
 use forebay_plan::{Bucket, BucketChoice, BucketRule, Leftovers, StepPlaces};
 use serde_json::Value;
 
@@ -171,7 +169,7 @@ impl Buckets {
     }
 
     /// What is done to the pictures of the largest bucket, before all else.
-    fn cover(&self) -> Cover {
+    pub(super) fn fit(&self) -> Fit {
         let largest = match &self.rule {
             BucketRule::Kohya(kohya) => kohya.buckets(),
             BucketRule::List(buckets) | BucketRule::Diffusers(buckets) => buckets,
@@ -179,55 +177,13 @@ impl Buckets {
         // Of those with as many pixels, the squarest.
         let largest = largest.iter().max_by_key(|bucket| (bucket.pixels(), bucket.height.min(bucket.width))).copied();
         let Bucket { height, width } = largest.unwrap_or(Bucket { height: 1, width: 1 });
-        Cover { height, width, interpolation: self.interpolation, cut: self.cut }
+        Fit::Cover(Cover { height, width, interpolation: self.interpolation, cut: self.cut })
     }
-}
 
-/// The recipe of a stream, or of its largest bucket. Other buckets only have other sizes.
-pub(super) fn recipe(table: &mut Table<'_, '_>, shuffle: bool, buckets: Option<&Buckets>) -> Option<Recipe> {
-    match buckets {
-        Some(buckets) => table.recipe_of_buckets(buckets.cover()),
-        // With a mistake in it, the sizes would be missed.
-        None if table.has("buckets") => table.recipe_of_buckets(Cover {
-            height: 1,
-            width: 1,
-            interpolation: Interpolation::default(),
-            cut: CoverCut::default(),
-        }),
-        None => table.recipe(shuffle),
-    }
-}
-
-/// Reports what cannot be combined with buckets.
-pub(super) fn refuse(table: &mut Table<'_, '_>, settings: &StreamSettings) {
-    let input = settings.recipe.input();
-    let unfit = [
-        ("views", !settings.views.is_empty(), "they have one size"),
-        ("cache", settings.cache.is_some_and(|cache| cache.kind == CacheKind::Decoded), "keep = \"encoded\" can be"),
-        ("weights", settings.weights.is_some(), "repeats can be"),
-        ("num_shards", table.has("num_shards"), "assignment = \"lockstep\" gives all ranks steps of the same bucket"),
-        ("shuffle", matches!(settings.shuffle, Shuffle::Grains { .. }), "shuffle = true can be"),
-        ("last_batch_policy", table.has("last_batch_policy"), "leftovers of buckets decides this"),
-        ("placement", matches!(settings.placement, Placement::Gpu(_)), "the ring must be in the host"),
-        ("adjust_orientation", !input.adjust_orientation, "sizes are those of pictures as seen"),
-        ("page", input.page > 0, "sizes are those of the first page"),
-    ];
-    for (key, _, why) in unfit.into_iter().filter(|(_, is_unfit, _)| *is_unfit) {
-        table.mistake(key, format!("cannot be combined with buckets: {why}. Leave out {key}, or buckets."));
-    }
-    let calls_python = settings.recipe.python().next().is_some() || settings.recipe.batch_function().is_some();
-    let list = [("mosaic", Mosaics::of(&settings.recipe).is_some()), ("python", calls_python)];
-    for (name, _) in list.into_iter().filter(|(_, is_there)| *is_there) {
-        let problem =
-            format!("has {name}, which cannot be combined with buckets. Leave out the transform, or buckets.");
-        table.mistake("transform", problem);
-    }
-    let step = u64::from(settings.batch_size);
-    if let Some(size) = settings.wanted_lease_size.filter(|size| !size.is_multiple_of(step)) {
-        let problem = format!(
-            "is {size}, but with buckets it is a multiple of the places of the largest batch, which are {step}."
-        );
-        table.mistake("lease_size", problem);
+    /// What is done if the key has a mistake.
+    pub(super) fn any_fit() -> Fit {
+        let (interpolation, cut) = (Interpolation::default(), CoverCut::default());
+        Fit::Cover(Cover { height: 1, width: 1, interpolation, cut })
     }
 }
 

@@ -4,7 +4,9 @@
 use forebay_pipeline::settings::{Key, StreamSettings, Who};
 use serde_json::{Value, json};
 
-use super::{KEYS, buckets, cache, columns, delivery, mixing, mixture, recipe, sharding, shuffle, steps, views};
+use super::{
+    KEYS, buckets, cache, columns, delivery, mixing, mixture, patches, recipe, sharding, shuffle, steps, views,
+};
 
 /// The widest line of the example.
 const WIDTH: usize = 127;
@@ -17,6 +19,7 @@ pub(in crate::config) fn all() -> impl Iterator<Item = &'static Key> {
         recipe::KEYS,
         steps::KEYS,
         buckets::KEYS,
+        patches::KEYS,
         views::KEYS,
         mixing::KEYS,
         shuffle::KEYS,

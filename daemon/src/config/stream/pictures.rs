@@ -4,7 +4,7 @@ use forebay_pipeline::settings::StreamSettings;
 use serde_json::Value;
 
 use super::super::table::Table;
-use super::buckets::{self, Buckets};
+use super::form::{self, Form};
 use super::{cache, settings, shuffle, views};
 
 /// How pictures are made by a stream with this [document](super::StreamSection::document): the recipe and the views, and
@@ -14,8 +14,8 @@ pub(crate) fn pictures(document: &str) -> Option<StreamSettings> {
     let mut mistakes = Vec::new();
     let mut table = Table::new(&written, &mut mistakes);
     let shuffle = shuffle::read(&mut table);
-    let buckets = Buckets::read(&mut table);
-    let recipe = buckets::recipe(&mut table, shuffle.is_on(), buckets.as_ref())?;
+    let form = Form::read(&mut table);
+    let recipe = form::recipe(&mut table, shuffle.is_on(), form.as_ref())?;
     let named = table.named_views(&recipe);
     let views = views::read(&mut table, shuffle.is_on(), &recipe, named);
     let cache = cache::read(&mut table, &recipe);

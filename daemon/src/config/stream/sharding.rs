@@ -1,12 +1,12 @@
 //! Which worker reads which records: `assignment`, with the keys of shards and of lockstep.
 
 use forebay_pipeline::keys;
-use forebay_pipeline::settings::{AskedPart, BucketSettings, Home, Key, Sharding, Who};
+use forebay_pipeline::settings::{AskedPart, Home, Key, Sharding, StepForm, Who};
 use forebay_plan::check_rank;
 use forebay_proto::v1::LockstepRank;
 
 use super::Writer;
-use super::buckets::Buckets;
+use super::form::Form;
 use crate::config::table::Table;
 use crate::config::value::{choice, flag, whole};
 
@@ -49,7 +49,7 @@ enum Assignment {
 }
 
 /// Reads the keys. Each mistake is reported, and something is given all the same.
-pub(super) fn read(table: &mut Table<'_, '_>, writer: Writer, buckets: Option<&Buckets>) -> Sharding {
+pub(super) fn read(table: &mut Table<'_, '_>, writer: Writer, form: Option<&Form>) -> Sharding {
     let assignment = table.take(
         "assignment",
         choice(&[("dynamic", Assignment::Dynamic), ("static", Assignment::Static), ("lockstep", Assignment::Lockstep)]),
@@ -60,7 +60,7 @@ pub(super) fn read(table: &mut Table<'_, '_>, writer: Writer, buckets: Option<&B
         if is_static {
             table.mistake("num_shards", "cannot be combined with assignment = \"lockstep\"; leave it out.");
         }
-        return lockstep(table, writer, buckets);
+        return lockstep(table, writer, form);
     }
     match assignment {
         Some(Assignment::Dynamic) if is_static => {
@@ -81,11 +81,11 @@ pub(super) fn read(table: &mut Table<'_, '_>, writer: Writer, buckets: Option<&B
 }
 
 /// The places of a batch: in lockstep, a rank's part of a step.
-pub(super) fn batch_size(table: &mut Table<'_, '_>, sharding: Sharding, buckets: Option<&Buckets>) -> Option<u32> {
+pub(super) fn batch_size(table: &mut Table<'_, '_>, sharding: Sharding, form: Option<&Form>) -> Option<u32> {
     let given = table.take("batch_size", whole(1..=1 << 20));
     let Sharding::Lockstep { global_batch, .. } = sharding else {
-        if let Some(buckets) = buckets {
-            return step(table, "batch_size", given, buckets, 1);
+        if let Some(form) = form {
+            return step(table, "batch_size", given, form, 1);
         }
         if given.is_none() && !table.has("batch_size") {
             table.mistake("batch_size", "is missing; give the number of records in a batch, such as 256.");
@@ -101,46 +101,46 @@ pub(super) fn batch_size(table: &mut Table<'_, '_>, sharding: Sharding, buckets:
     Some((global_batch / sharding.part(None).map_or(1, |rank| rank.count).max(1)).max(1))
 }
 
-/// The places of the largest step of buckets, which is what this key has.
-fn step(
-    table: &mut Table<'_, '_>,
-    key: &'static str,
-    given: Option<u32>,
-    buckets: &Buckets,
-    ranks: u32,
-) -> Option<u32> {
-    let is_there = table.has(key);
-    if buckets.decide_batches() && is_there {
-        table.mistake(key, "follows from the pixels of buckets; leave one of the two out.");
-    } else if !buckets.decide_batches() && !is_there {
-        table.mistake(key, "is missing; give the number of records in a step, such as 256, or pixels in buckets.");
+/// The places of the largest step of a form, which is what this key has.
+fn step(table: &mut Table<'_, '_>, key: &'static str, given: Option<u32>, form: &Form, ranks: u32) -> Option<u32> {
+    let (is_there, of) = (table.has(key), form.key());
+    let possible = if let Form::Buckets(_) = form { "pixels in buckets" } else { "tokens in patches" };
+    match form.budget() {
+        Some(budget) if is_there => {
+            table.mistake(key, format!("follows from the {budget} of {of}; leave one of the two out."));
+        }
+        None if !is_there => {
+            let problem = format!("is missing; give the number of records in a step, such as 256, or {possible}.");
+            table.mistake(key, problem);
+        }
+        _ => {}
     }
-    if given.is_none() && !buckets.decide_batches() {
+    if given.is_none() && form.budget().is_none() {
         return None;
     }
-    let places = buckets.most_places(given.unwrap_or(1), ranks);
-    places.map_err(|problem| table.mistake("buckets", format!("do not fit: {problem}"))).ok()
+    let places = form.most_places(given.unwrap_or(1), ranks);
+    places.map_err(|problem| table.mistake(of, format!("do not fit: {problem}"))).ok()
 }
 
-/// The buckets of a stream whose steps have so many places at most.
-pub(super) fn buckets(buckets: &Buckets, sharding: Sharding, batch_size: u32) -> BucketSettings {
+/// The form of a stream whose steps have so many places at most.
+pub(super) fn form(form: &Form, sharding: Sharding, batch_size: u32) -> StepForm {
     let ranks = sharding.part(None).map_or(1, |rank| rank.count);
     match sharding {
-        Sharding::Lockstep { global_batch, .. } => buckets.settings(global_batch, ranks),
-        Sharding::Dynamic | Sharding::Static { .. } => buckets.settings(batch_size, 1),
+        Sharding::Lockstep { global_batch, .. } => form.settings(global_batch, ranks),
+        Sharding::Dynamic | Sharding::Static { .. } => form.settings(batch_size, 1),
     }
 }
 
-fn lockstep(table: &mut Table<'_, '_>, writer: Writer, buckets: Option<&Buckets>) -> Sharding {
+fn lockstep(table: &mut Table<'_, '_>, writer: Writer, form: Option<&Form>) -> Sharding {
     let given = table.take("global_batch", whole(1..=1 << 20));
-    let global_batch = if let Some(buckets) = buckets {
+    let global_batch = if let Some(form) = form {
         let world_size = table.values().get("world_size").filter(|_| writer == Writer::Loader);
         let ranks = world_size.and_then(serde_json::Value::as_u64).and_then(|ranks| u32::try_from(ranks).ok());
-        if buckets.decide_batches() && !buckets.has_divisor() && writer == Writer::Configuration {
+        if form.budget().is_some() && !form.has_divisor() && writer == Writer::Configuration {
             let problem = "needs divisor in lockstep: a number that all numbers of ranks divide, such as 8.";
-            table.mistake("buckets", problem);
+            table.mistake(form.key(), problem);
         }
-        step(table, "global_batch", given, buckets, ranks.unwrap_or(1))
+        step(table, "global_batch", given, form, ranks.unwrap_or(1))
     } else {
         if given.is_none() && !table.has("global_batch") {
             let problem = "is missing; give the number of records in a step of all ranks, such as 1024.";

@@ -11,29 +11,38 @@ fn settings(more: &Value) -> Result<StreamSection, Mistakes> {
 }
 
 fn steps(stream: StreamSection) -> (StepPlaces, u32) {
-    (stream.settings.buckets.unwrap().steps, stream.settings.batch_size)
+    (stream.settings.form.as_ref().unwrap().buckets().unwrap().steps, stream.settings.batch_size)
 }
 
 #[test]
 fn rule_64_buckets_have_a_rule_by_name_or_a_list_and_a_table_has_their_settings() {
     let named = settings(&json!({ "buckets": "kohya" })).unwrap().settings;
-    let buckets = named.buckets.unwrap();
+    let buckets = named.form.as_ref().unwrap().buckets().unwrap();
     assert!(matches!(&buckets.rule, BucketRule::Kohya(kohya) if kohya.buckets().len() == 41));
     assert_eq!((buckets.leftovers, &*buckets.name), (Leftovers::Neighbour, "kohya 1024 min 256 max 2048"));
     assert_eq!(named.recipe.shape(), (1024, 1024, 3), "it is that of the largest bucket");
     let table = json!({ "rule": "diffusers", "resolution": 512, "leftovers": "drop", "crop": "random" });
-    let diffusers = settings(&json!({ "buckets": table })).unwrap().settings.buckets.unwrap();
+    let diffusers = settings(&json!({ "buckets": table })).unwrap().settings.form.unwrap().buckets().unwrap().clone();
     assert_eq!((&*diffusers.name, diffusers.leftovers), ("diffusers 512", Leftovers::Drop));
-    let cut =
-        settings(&json!({ "buckets": { "rule": "512x512", "max_crop": 0.25 } })).unwrap().settings.buckets.unwrap();
+    let cut = settings(&json!({ "buckets": { "rule": "512x512", "max_crop": 0.25 } }))
+        .unwrap()
+        .settings
+        .form
+        .unwrap()
+        .buckets()
+        .unwrap()
+        .clone();
     assert_eq!((cut.max_crop, &*cut.name), (0.25, "512x512 max_crop 0.25"));
     let groups = json!({ "buckets": { "rule": "512x512", "accumulate": 4, "leftovers": "drop" } });
-    assert_eq!((settings(&groups).unwrap().settings.buckets.unwrap().accumulate, buckets.accumulate), (4, 1));
+    assert_eq!(
+        (settings(&groups).unwrap().settings.form.unwrap().buckets().unwrap().clone().accumulate, buckets.accumulate),
+        (4, 1)
+    );
     let one = settings(&json!({ "buckets": "512x640,640x512" })).unwrap();
     let list = settings(&json!({ "buckets": ["512x640", "640x512"] })).unwrap();
     assert_eq!(one.settings, list.settings);
     let text = "[streams.train]\nsource = \"/a\"\nbatch_size = 8\nbuckets = { rule = [\"512x640\", \"640x512\"] }\n";
-    assert_eq!(Config::parse(text, "a.toml").unwrap().streams["train"].settings.buckets, list.settings.buckets);
+    assert_eq!(Config::parse(text, "a.toml").unwrap().streams["train"].settings.form, list.settings.form);
 }
 
 #[test]

@@ -63,6 +63,7 @@ const CALL: &[Part] = &[
                             of: Inside::Message(&[
                                 Part { field: 2, each: size_of::<u32>(), of: Inside::Numbers },
                                 Part { field: 4, each: size_of::<u32>(), of: Inside::Numbers },
+                                Part { field: 7, each: size_of::<u32>(), of: Inside::Numbers },
                             ]),
                         },
                     ]),
@@ -273,7 +274,7 @@ mod tests {
             selection: _,
         } = LedgerSpec::default();
         let RecordSelection { digest: _, records: _ } = RecordSelection::default();
-        let ClassOrder { digest: _, places: _, leftovers: _, repeats: _, rule: _, accumulate: _ } =
+        let ClassOrder { digest: _, places: _, leftovers: _, repeats: _, rule: _, accumulate: _, lengths: _ } =
             ClassOrder::default();
         let SourceShare { records: _, positions: _, name: _ } = SourceShare::default();
         let ShareChange { epoch: _, positions: _ } = ShareChange::default();

@@ -57,7 +57,7 @@ pub(super) fn request(job: &DecodeJob, setup: Option<ChildSetup>, shown: [bool; 
     if let Some(of) = recipes(job).find_map(|recipe| recipe.boxes()) {
         of.each(job.draw.record, &mut |corners| boxes.extend(corners));
     }
-    let bucket = job.pictures.recipe.bucket();
+    let bucket = job.pictures.recipe.step_size();
     let (bucket_height, bucket_width) = bucket.unwrap_or((0, 0));
     ChildRequest {
         setup,

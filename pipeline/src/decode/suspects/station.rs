@@ -129,12 +129,12 @@ impl Station {
         Ok(Self { maker, limits, recipe, lists, awaiting, masks, views, mosaics, cache, boxes, place, memory })
     }
 
-    /// Makes the next picture for this bucket.
+    /// Makes the next picture for a step of this size.
     fn turn_to(&mut self, height: u32, width: u32) -> io::Result<()> {
-        if self.recipe.bucket().is_none_or(|bucket| bucket == (height, width)) {
+        if self.recipe.step_size().is_none_or(|size| size == (height, width)) {
             return Ok(());
         }
-        let recipe = self.recipe.in_bucket(height, width).map_err(|_| invalid("the bucket is none"))?;
+        let recipe = self.recipe.in_step(height, width).map_err(|_| invalid("the size is of no step"))?;
         self.place = place(&recipe, &self.masks, &self.views)?;
         self.recipe = recipe;
         Ok(())

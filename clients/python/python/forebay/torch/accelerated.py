@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from forebay.errors import SettingsError
+from forebay.step_form import form_of
 
 __all__ = ["Watched", "refuse_fast_schedulers", "warn_of_copies"]
 
@@ -24,8 +25,8 @@ _UNEVEN = (
     "Accelerate: gather_for_metrics() counts copies. {ranks} ranks cannot share {records} records evenly: "
     'the last batches repeat some. Evaluate with sharding="dynamic", or with batch.mask of Loader.torch()'
 )
-_OF_BUCKETS = (
-    "Accelerate: gather_for_metrics() counts copies, and batches of buckets may have some. Evaluate with batch.mask of "
+_OF_STEPS = (
+    "Accelerate: gather_for_metrics() counts copies, and batches of {form} may have some. Evaluate with batch.mask of "
     "Loader.torch()"
 )
 
@@ -100,8 +101,9 @@ def warn_of_copies(settings: Mapping[str, Any], records: int, batch_size: int) -
         batch_size: Places of the batches of a rank.
     """
     ranks = settings.get("world_size") or settings.get("num_shards") or 1
-    if settings.get("buckets") is not None:
-        warnings.warn(_OF_BUCKETS, stacklevel=3)
+    form = form_of(settings)
+    if form is not None:
+        warnings.warn(_OF_STEPS.format(form=form), stacklevel=3)
     elif settings.get("last_batch_policy") != "drop" and records % (batch_size * ranks) % ranks:
         warnings.warn(_UNEVEN.format(ranks=ranks, records=records), stacklevel=3)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from forebay._native import named_recipe
+from forebay.step_form import COLUMNS, form_of
 from forebay.transforms.in_process import document
 
 __all__ = ["asked_columns", "lists_of_recipe"]
@@ -14,11 +15,10 @@ __all__ = ["asked_columns", "lists_of_recipe"]
 # The columns of every batch that a DataLoader gives in any case.
 _ALWAYS = ("images", "labels")
 _MIXED = ("mixed_labels", "mix")
-_BUCKETED = ("planned", "sizes", "shown", "crop")
 
 
 def asked_columns(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names in their order: of `columns`, then `masks`, `views`, a recipe's views, `mixing`, `buckets` and `draw`.
+    """The names in their order: `columns`, `masks`, `views`, a recipe's views, `mixing`, the form of steps, and `draw`.
 
     What a dataset has by itself was not asked for: without any of these settings, a batch is images and labels.
 
@@ -37,8 +37,9 @@ def _names(settings: Mapping[str, Any]) -> Iterator[str]:
         yield from lists_of_recipe(recipe)
     if settings.get("mixing") is not None:
         yield from _MIXED
-    if settings.get("buckets") is not None:
-        yield from _BUCKETED
+    form = form_of(settings)
+    if form is not None:
+        yield from COLUMNS[form]
     if settings.get("draw"):
         yield "draw"
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from forebay.ragged import Lists
+from forebay.torch.patches import TorchPatches, torch_patches
 
 __all__ = ["TorchBatch", "TorchRagged"]
 
@@ -138,6 +139,14 @@ class TorchBatch:
     def pin_memory(self) -> TorchBatch:
         """A batch with all tensors in page-locked memory, as `torch.Tensor.pin_memory` copies each of them."""
         return self._each(lambda column: column.pin_memory())
+
+    def patches(self) -> TorchPatches:
+        """The patches of a stream with `patches`, with their places in the pictures.
+
+        Raises:
+            KeyError: The stream has no patches.
+        """
+        return torch_patches(self.images, self["grid"])
 
     def _each(self, change: Callable[[Any], Any]) -> TorchBatch:
         always = {name: change(getattr(self, name)) for name in _COLUMNS}

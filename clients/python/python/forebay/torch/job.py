@@ -11,6 +11,7 @@ from forebay.errors import SettingsError
 from forebay.given import keys_of, refuse_unknown
 from forebay.groups import Shard
 from forebay.ranks import of_job
+from forebay.step_form import budget_of, form_of
 
 __all__ = ["keys_of_caller", "settings_of_state", "shared", "step_of"]
 
@@ -59,29 +60,28 @@ def shared(order: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str
     follows_state = not any(name in given for name in _OF_SHARDS)
     if world <= 1:
         return found, follows_state
-    # Ranks cannot have shards of buckets.
-    if not follows_state and given.get("buckets") is None:
+    # Ranks cannot have shards of buckets or patches.
+    if not follows_state and form_of(given) is None:
         return {**found, "shard_id": rank, "num_shards": world}, False
     batch = found.get("batch_size")
     return in_steps(found, None if batch is None else batch * world, rank, world), follows_state
 
 
 def in_steps(settings: Mapping[str, Any], global_batch: int | None, rank: int, world: int) -> dict[str, Any]:
-    """The same settings for a rank that reads its part of steps of so many records. None: pixels of buckets decide."""
+    """The same settings for a rank that reads its part of steps of so many records. None: pixels or tokens decide."""
     found = {name: value for name, value in settings.items() if name not in ("batch_size", "shard_id", "num_shards")}
     found.update(assignment="lockstep", rank=rank, world_size=world)
     return found if global_batch is None else {**found, "global_batch": global_batch}
 
 
 def step_of(settings: Mapping[str, Any], batch_size: int) -> dict[str, int]:
-    """What a count of batches is about: the records of a step. Nothing where pixels decide about these, step by step.
+    """What a count of batches is about: the records of a step. Nothing where pixels or tokens decide about these.
 
     Args:
         settings: All settings of the Loader.
         batch_size: Places of its batches.
     """
-    buckets = settings.get("buckets")
-    if isinstance(buckets, Mapping) and buckets.get("pixels") is not None:
+    if budget_of(settings) is not None:
         return {}
     steps = settings.get("global_batch")
     return {"batch_size": batch_size} if steps is None else {"global_batch": steps}

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from forebay.errors import SettingsError
+from forebay.step_form import budget_of, form_of
 from forebay.torch.job import shared
 
 __all__ = ["Options"]
@@ -60,16 +61,18 @@ class Options:
         if self.generator is not None:
             order.setdefault("seed", self.generator.initial_seed() % 2**63)
         order["batch_size"] = self.batch_size
-        buckets = given.get("buckets")
-        if buckets is None:
+        form = form_of(given)
+        if form is None:
             order["last_batch_policy"] = "drop" if self.drop_last else "partial"
+        elif self.drop_last and form == "patches":
+            raise SettingsError("drop_last: with patches, the last batch of an epoch has copies: look at the mask")
         elif self.drop_last:
             raise SettingsError(
                 "drop_last: with buckets, leftovers says what becomes of pictures that fill no batch: give "
                 'buckets={"rule": ..., "leftovers": "drop"}'
             )
-        if isinstance(buckets, Mapping) and buckets.get("pixels") is not None and self.batch_size == 1:
-            # Pixels decide how many pictures a batch has. torch's default asks for nothing.
+        if budget_of(given) is not None and self.batch_size == 1:
+            # It decides how many pictures a batch has. torch's default asks for nothing.
             del order["batch_size"]
         if self.num_workers:
             order["num_threads"] = self.num_workers

@@ -12,8 +12,10 @@ from forebay.batch import Padded
 from forebay.column_names import check_columns
 from forebay.converted import Converted
 from forebay.dtype import BFLOAT16_BITS, signed
+from forebay.errors import SettingsError
 from forebay.ragged import Ragged
 from forebay.torch.batch import TorchBatch, TorchRagged
+from forebay.torch.patches import named_patches
 
 if TYPE_CHECKING:
     from forebay.batch import Batch
@@ -49,12 +51,16 @@ class TorchLoader(Converted[T]):
         as_dict: bool = False,
         elements: list[str] | None = None,
         soft_labels: tuple[int, float] | None = None,
+        names: str | None = None,
     ) -> None:
+        if names is not None and loader._feed.form != "patches":
+            raise SettingsError(f'names="{names}": the stream has no patches; give the Loader patches, or leave it out')
         if elements is not None:
             check_columns(loader, elements)
         ring = None if loader.placement == "host" else torch.device(loader.placement.replace("gpu", "cuda"))
         on = _device(device, ring)
-        super().__init__(loader, _Tensors(on, copy=copy, as_dict=as_dict, elements=elements, soft_labels=soft_labels))
+        to = _Tensors(on, copy=copy, as_dict=as_dict, elements=elements, soft_labels=soft_labels)
+        super().__init__(loader, to if names is None else _Named(names, to))
         if ring is not None and on is not None and on.type == "cuda" and on != ring:
             _log.warning(
                 "the batches are on %s, and each of them is copied to %s: give the trainers of each GPU their own "
@@ -62,6 +68,18 @@ class TorchLoader(Converted[T]):
                 ring,
                 on,
             )
+
+
+class _Named:
+    """The conversion of a batch of patches to the inputs of a model, and the batch."""
+
+    def __init__(self, names: str, tensors: _Tensors) -> None:
+        self._names = names
+        self._tensors = tensors
+
+    def __call__(self, batch: Batch) -> tuple[dict[str, Any], TorchBatch]:
+        converted = self._tensors(batch)
+        return named_patches(self._names, converted.images, converted["grid"]), converted
 
 
 class _Tensors:

@@ -1,0 +1,61 @@
+//! The columns of a stream whose steps have a form: buckets or patches.
+
+use std::sync::Arc;
+
+use forebay_pixels::Recipe;
+use forebay_plan::Plan;
+use forebay_ring::SlotFrame;
+
+use super::OwnColumn;
+use super::bucket_columns::BucketColumns;
+use super::patch_columns::PatchColumns;
+use crate::batch_metadata::BatchMetadata;
+use crate::classes::StreamClasses;
+use crate::settings::StepForm;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct FormColumns {
+    /// What becomes of the pictures of each class. Nothing before the stream's classes are known.
+    classes: Option<Arc<StreamClasses>>,
+    kind: FormKind,
+}
+
+#[derive(Debug)]
+enum FormKind {
+    Buckets(BucketColumns),
+    Patches(PatchColumns),
+}
+
+impl FormColumns {
+    /// Those of no stream yet. `own` gives each column by its place behind the first one.
+    pub(super) fn new(form: &StepForm, own: impl Fn(usize) -> OwnColumn) -> Self {
+        let kind = match form {
+            StepForm::Buckets(_) => FormKind::Buckets(BucketColumns::new(std::array::from_fn(own))),
+            StepForm::Patches(_) => FormKind::Patches(PatchColumns::new(std::array::from_fn(own))),
+        };
+        Self { classes: None, kind }
+    }
+
+    /// From now on, they are those of a stream with these classes, this plan and this seed of the random choices.
+    pub(super) fn set(&mut self, classes: Arc<StreamClasses>, plan: &Arc<Plan>, seed: u64) {
+        match &mut self.kind {
+            FormKind::Buckets(columns) => columns.set(Arc::clone(&classes), seed),
+            FormKind::Patches(columns) => columns.set(Arc::clone(&classes), Arc::clone(plan)),
+        }
+        self.classes = Some(classes);
+    }
+
+    /// What becomes of the pictures of a batch.
+    pub(super) fn recipe(&self, metadata: &BatchMetadata) -> Option<&Arc<Recipe>> {
+        Some(self.classes.as_ref()?.recipe(metadata.step?.class))
+    }
+
+    /// Writes those of a batch, which has so many places.
+    pub(super) fn write(&mut self, metadata: &BatchMetadata, places: usize, frame: &mut SlotFrame) {
+        match &mut self.kind {
+            FormKind::Buckets(columns) => columns.write(metadata, places, frame),
+            FormKind::Patches(columns) => columns.write(metadata, places, frame),
+        }
+    }
+}
