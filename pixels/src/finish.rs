@@ -4,8 +4,8 @@ use half::{bf16, f16};
 
 use crate::mirror::mirror;
 use crate::output::{Dtype, Layout, Mode, Output};
+use crate::patches::{PatchPadding, Patches};
 use crate::transform::Normalize;
-use crate::transform_list::TransformList;
 
 /// What a value of 8 bits becomes, per channel, little-endian.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,18 +72,25 @@ fn table<const N: usize>(value: impl Fn(usize, usize) -> [u8; N]) -> Table<N> {
 }
 
 impl<'a> OutputPlace<'a> {
-    /// The place of a list's result of this width and height. What the picture's patches leave of it is filled.
+    /// The place of a result of this width and height, whose values become these. What its patches leave of it is filled.
     ///
     /// # Panics
     /// The place has less room than the picture takes.
-    pub(crate) fn new(list: &'a TransformList, (width, height): (u32, u32), out: &'a mut [u8]) -> Self {
-        let (values, output) = (list.values(), list.output());
-        let Some(patches) = list.patches() else {
+    pub(crate) fn new(
+        (values, output): (&'a Values, Output),
+        patches: Option<&Patches>,
+        (width, height): (u32, u32),
+        out: &'a mut [u8],
+    ) -> Self {
+        let Some(patches) = patches else {
             let (width, height) = (width as usize, height as usize);
             return Self { values, output, width, height, patches: None, out };
         };
         let own = output.bytes(width, height);
-        patches.pad(values, output.mode.channels() as usize, &mut out[own..]);
+        match patches.padding {
+            PatchPadding::Zero => out[own..].fill(0),
+            PatchPadding::Timm => values.fill_black(output.mode.channels() as usize, &mut out[own..]),
+        }
         let (columns, rows) = (width / patches.side, height / patches.side);
         let height = rows as usize * columns as usize * patches.side as usize;
         Self { values, output, width: patches.side as usize, height, patches: Some(columns as usize), out }

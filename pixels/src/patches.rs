@@ -6,7 +6,6 @@ mod rule;
 pub use rule::{PatchGrid, PatchRule};
 
 use crate::fault::Fault;
-use crate::finish::Values;
 use crate::interpolation::Interpolation;
 use crate::origin::{Annotated, Origin};
 use crate::plan::Plan;
@@ -88,14 +87,6 @@ impl Patches {
     pub(crate) fn check(&self, plan: &mut Plan, origin: &Origin) {
         if let Some(PatchGrid { rows, columns }) = self.grid_of(origin) {
             plan.expect(columns * self.side, rows * self.side);
-        }
-    }
-
-    /// Fills what is behind a picture's own patches. `out` are the values behind them, `channels` of a pixel.
-    pub(crate) fn pad(&self, values: &Values, channels: usize, out: &mut [u8]) {
-        match self.padding {
-            PatchPadding::Zero => out.fill(0),
-            PatchPadding::Timm => values.fill_black(channels, out),
         }
     }
 }

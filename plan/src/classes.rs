@@ -3,7 +3,7 @@
 //! How many steps each class has follows from the number of its turns alone, so that every node knows it without a list of
 //! records. [`ClassLayout`] has these numbers. [`ClassOrder`] says which turn is at which place of which step.
 
-mod blocks;
+mod length_blocks;
 mod order;
 mod part;
 mod problem;

@@ -156,7 +156,8 @@ impl Canvas {
         let mode = list.output().mode;
         let pixel = mode.pixel_len();
         self.pixel = pixel;
-        let mut place = OutputPlace::new(list, (plan.width, plan.height), out);
+        let mut place =
+            OutputPlace::new((list.values(), list.output()), list.patches(), (plan.width, plan.height), out);
         let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
         let mut number = 0;
         while let Some(step) = plan.steps.get(number) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forebay_proto::Turn;
 
-use super::blocks::{BlockStep, Blocks};
+use super::length_blocks::{BlockStep, LengthBlocks};
 use super::{ClassLayout, ClassSize, ClassTable, Leftovers};
 use crate::permutation::{MAX_EPOCH, Permutation};
 
@@ -14,7 +14,7 @@ pub struct ClassPlan {
     table: Arc<ClassTable>,
     layout: Arc<ClassLayout>,
     /// How steps take turns, if their class does not follow from their records.
-    blocks: Option<Arc<Blocks>>,
+    blocks: Option<Arc<LengthBlocks>>,
     /// What the permutations are made from: the seed and the dataset's fingerprint. Nothing if epochs are not shuffled.
     keys: Option<(u64, [u8; 32])>,
 }
@@ -62,7 +62,7 @@ impl ClassPlan {
     /// The table has another number of classes, or a length has no places.
     pub fn of_lengths(table: Arc<ClassTable>, places: &[u64], keys: Option<(u64, [u8; 32])>) -> Self {
         assert_eq!(table.len(), 1, "records have no length of their own");
-        let blocks = Blocks::new(table.turns(0), places);
+        let blocks = LengthBlocks::new(table.turns(0), places);
         Self { layout: Arc::new(blocks.layout(places)), blocks: Some(Arc::new(blocks)), table, keys }
     }
 
@@ -169,7 +169,7 @@ impl ClassOrder {
     }
 
     /// What a step is of the blocks. Nothing beyond the epoch's end.
-    fn block_step(&self, blocks: &Blocks, step: u64) -> Option<BlockStep> {
+    fn block_step(&self, blocks: &LengthBlocks, step: u64) -> Option<BlockStep> {
         (step < self.plan.layout.steps()).then(|| blocks.step(step, self.groups()))
     }
 

@@ -80,6 +80,7 @@ fn rule_62_the_classes_of_steps_are_part_of_the_spec_and_their_rule_is_for_peopl
         repeats: vec![],
         rule: "kohya".to_owned(),
         accumulate: 0,
+        lengths: Vec::new(),
     };
     let of = |classes: ClassOrder| {
         let classes = Some(classes);
@@ -95,6 +96,7 @@ fn rule_62_the_classes_of_steps_are_part_of_the_spec_and_their_rule_is_for_peopl
         (ClassOrder { leftovers: 3, ..classes.clone() }, "leftovers was neighbour and is now drop"),
         (ClassOrder { repeats: vec![2], ..classes.clone() }, "the repeats of each source was none and is now 2"),
         (ClassOrder { accumulate: 4, ..classes.clone() }, "accumulate was 1 and is now 4"),
+        (ClassOrder { lengths: vec![16, 32], ..classes.clone() }, "seq_lens was none and is now 16, 32"),
     ] {
         assert_ne!(spec_hash(&of(other.clone())), spec_hash(&kept));
         let said = differences(&kept, &of(other));

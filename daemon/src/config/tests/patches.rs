@@ -73,7 +73,7 @@ fn rule_65_what_does_not_go_with_patches_is_refused_by_name() {
         (json!({ "patches": "naflex", "size": 8 }), "size", "cannot be combined with patches"),
         (json!({ "patches": "naflex", "layout": "NCHW" }), "transform", "channels together"),
         (json!({ "patches": "naflex", "weights": [1.0] }), "weights", "repeats can be"),
-        (json!({ "patches": "naflex", "mixing": { "mixup": {} } }), "mixing", "at other places"),
+        (json!({ "patches": "naflex", "mixing": { "mix_up": {} } }), "mixing", "at other places"),
         (json!({ "patches": "naflex", "last_batch_policy": "drop" }), "last_batch_policy", "the epoch's last step"),
         (
             json!({ "patches": "naflex", "transform": [{ "center_crop": { "size": [48, 80] } }] }),

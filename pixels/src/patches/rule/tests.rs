@@ -1,3 +1,5 @@
+//! The rules compared with tables of what the packages give, and with models in whole numbers.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -14,7 +14,7 @@ pub(super) struct BlockStep {
 
 /// The blocks of every epoch. Behind the whole blocks are the first steps of one more, until all turns have a place.
 #[derive(Clone, Debug)]
-pub(super) struct Blocks {
+pub(super) struct LengthBlocks {
     /// Places of the steps of a block that are before that of each length.
     before: Vec<u64>,
     /// Places of a block.
@@ -22,7 +22,7 @@ pub(super) struct Blocks {
     turns: u64,
 }
 
-impl Blocks {
+impl LengthBlocks {
     /// Blocks for so many turns, with the places of a step of each length.
     ///
     /// # Panics
