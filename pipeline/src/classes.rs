@@ -155,7 +155,7 @@ impl StreamClasses {
         let Some((class, largest)) = used.max_by_key(|(_, step)| own(step)) else { return (1, 1) };
         let (height, width) = largest.size.sides();
         let row = u64::from(batch.max(1)) * u64::from(width);
-        let rows = u32::try_from(own(largest).div_ceil(row)).unwrap_or(height.into());
+        let rows = u32::try_from(own(largest).div_ceil(row)).unwrap_or_else(|_| height.into());
         let pictures = largest.places / ranks.max(1);
         let name = self.name(class);
         match &self.form {

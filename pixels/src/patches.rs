@@ -71,15 +71,12 @@ impl Patches {
 
     /// Adds what they need to a plan that has no step yet.
     pub(crate) fn plan(&self, plan: &mut Plan, origin: &Origin) {
-        match self.grid_of(origin) {
-            Some(PatchGrid { rows, columns }) => {
-                plan.resize(columns * self.side, rows * self.side, self.interpolation);
-            }
-            None => {
-                let (width, height) = origin.annotated(Annotated::AsSeen);
-                let fault = Fault::NoPatches { height, width, rule: self.rule.name(), length: self.length };
-                plan.refuse(fault, (self.side, self.side));
-            }
+        if let Some(PatchGrid { rows, columns }) = self.grid_of(origin) {
+            plan.resize(columns * self.side, rows * self.side, self.interpolation);
+        } else {
+            let (width, height) = origin.annotated(Annotated::AsSeen);
+            let fault = Fault::NoPatches { height, width, rule: self.rule.name(), length: self.length };
+            plan.refuse(fault, (self.side, self.side));
         }
     }
 

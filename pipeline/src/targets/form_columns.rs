@@ -23,16 +23,16 @@ pub(super) struct FormColumns {
 
 #[derive(Debug)]
 enum FormKind {
-    Buckets(BucketColumns),
-    Patches(PatchColumns),
+    Buckets(Box<BucketColumns>),
+    Patches(Box<PatchColumns>),
 }
 
 impl FormColumns {
     /// Those of no stream yet. `own` gives each column by its place behind the first one.
     pub(super) fn new(form: &StepForm, own: impl Fn(usize) -> OwnColumn) -> Self {
         let kind = match form {
-            StepForm::Buckets(_) => FormKind::Buckets(BucketColumns::new(std::array::from_fn(own))),
-            StepForm::Patches(_) => FormKind::Patches(PatchColumns::new(std::array::from_fn(own))),
+            StepForm::Buckets(_) => FormKind::Buckets(Box::new(BucketColumns::new(std::array::from_fn(own)))),
+            StepForm::Patches(_) => FormKind::Patches(Box::new(PatchColumns::new(std::array::from_fn(own)))),
         };
         Self { classes: None, kind }
     }

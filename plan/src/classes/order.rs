@@ -156,7 +156,7 @@ impl ClassOrder {
         let layout = &self.plan.layout;
         if let Some(blocks) = &self.plan.blocks {
             let laid = |BlockStep { length, block }| layout.classes[length].first_step + block;
-            return self.block_step(blocks, step).map_or(layout.steps(), laid);
+            return self.block_step(blocks, step).map_or_else(|| layout.steps(), laid);
         }
         let moved = |shuffled: &ShuffledSteps| self.plan.layout.moved(step, |group| shuffled.groups.forward(group));
         self.shuffled.as_ref().map_or(step, moved)

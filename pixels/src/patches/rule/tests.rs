@@ -23,9 +23,12 @@ const SIZES: [(u32, u32); 15] = [
     (5, 900),
 ];
 
+/// Rows and columns of patches for each of [`SIZES`].
+type Grids = [(u32, u32); 15];
+
 /// What `timm.data.naflex_transforms.get_image_size_for_seq` (1.0.31) and the `get_image_size_for_max_num_patches` of SigLIP2
 /// (transformers 5.24) give for [`SIZES`], in patches: their side, most patches, and rows and columns.
-const NAFLEX: [(u32, u32, [(u32, u32); 15]); 4] = [
+const NAFLEX: [(u32, u32, Grids); 4] = [
     (
         16,
         128,
