@@ -4,8 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::{
-    audit, bench, completions, config, coordinate, doctor, draw_pictures, index, make_suspects, man, page, parity,
-    plan, preview, reload, replay, run, sample, serve, status, top, verify,
+    audit, bench, completions, config, coordinate, decode, doctor, draw_pictures, index, make_suspects, man, page,
+    parity, plan, preview, reload, replay, run, sample, serve, status, top, verify,
 };
 
 /// Turns folders of pictures into training batches in shared memory.
@@ -22,6 +22,8 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Keep the ledgers of daemons on several nodes, so that they share one run of a dataset.
     Coordinate(Box<coordinate::CoordinateArgs>),
+    /// Make pictures for daemons on other machines.
+    Decode(Box<decode::DecodeArgs>),
     /// Show the state of a running daemon: streams, trainers, waits.
     Status(status::StatusArgs),
     /// Watch a running daemon: streams, trainers, waits, and what limits each stream.
@@ -75,6 +77,7 @@ impl Cli {
         match self.command {
             Command::Serve(args) => serve::run(&args),
             Command::Coordinate(args) => coordinate::run(&args),
+            Command::Decode(args) => decode::run(&args),
             Command::Status(args) => status::run(&args),
             Command::Top(args) => top::run(&args),
             Command::Page(args) => page::run(&args),

@@ -12,6 +12,7 @@ mod config;
 mod contact;
 mod coordinate;
 mod daemon;
+mod decode;
 mod disk_cache;
 mod doctor;
 mod draw_pictures;

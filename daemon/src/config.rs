@@ -11,6 +11,7 @@ mod lines;
 mod machine;
 mod mistake;
 mod prefetch;
+mod remote;
 mod ring;
 mod sources;
 pub mod stream;

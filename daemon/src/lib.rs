@@ -9,6 +9,7 @@ mod connection_limits;
 pub mod control;
 pub mod coordinate;
 mod daemon;
+pub mod decoder;
 mod descriptors;
 mod door;
 pub mod drawing;

@@ -14,6 +14,7 @@ use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, Retry,
 use rustix::fs::{Access, access};
 
 use self::joined::joined;
+use crate::confinement::{check_name, check_open, metadata};
 use crate::contents::{Contents, ContentsReader};
 use crate::regular_file::open_regular;
 use crate::stamp::Stamp;
@@ -148,7 +149,7 @@ impl Address {
         if let Some((tree, key)) = self.key() {
             return self.look_at(tree, key.as_deref());
         }
-        let metadata = self.path.metadata().map_err(|error| SourceError::of_path(&self.path, error))?;
+        let metadata = metadata(&self.path).map_err(|error| SourceError::of_path(&self.path, error))?;
         Ok(if metadata.is_dir() { Sight::Folder } else { Sight::File(Stamp::of(&metadata)) })
     }
 
@@ -200,7 +201,7 @@ impl Address {
             let Sight::File(stamp) = self.look()? else { return Ok(Stamp { len: 0, modified: None }) };
             return Ok(stamp);
         }
-        let metadata = self.path.metadata().map_err(|error| SourceError::of_path(&self.path, error))?;
+        let metadata = metadata(&self.path).map_err(|error| SourceError::of_path(&self.path, error))?;
         Ok(Stamp::of(&metadata))
     }
 
@@ -263,7 +264,7 @@ impl Address {
         }
         let of_folder = |error| SourceError::of_path(&self.path, error);
         let mut entries = Vec::new();
-        for entry in fs::read_dir(&self.path).map_err(of_folder)? {
+        for entry in check_name(&self.path).and_then(|()| fs::read_dir(&self.path)).map_err(of_folder)? {
             let entry = entry.map_err(of_folder)?;
             let (name, address) = (entry.file_name(), Self::file(entry.path()));
             if name.as_encoded_bytes().starts_with(b".") {
@@ -327,7 +328,8 @@ impl Address {
             let contents = self.open().map_err(|error| of_dataset(self, error))?;
             return Ok(Box::new(ContentsReader::new(contents).map_err(|error| of_dataset(self, error))?));
         }
-        Ok(Box::new(File::open(&self.path).map_err(|error| SourceError::of_path(&self.path, error))?))
+        let opened = File::open(&self.path).and_then(check_open);
+        Ok(Box::new(opened.map_err(|error| SourceError::of_path(&self.path, error))?))
     }
 
     /// All bytes of a text, `most` of them at most.

@@ -13,6 +13,7 @@ mod beside;
 mod checksum;
 mod class_names;
 mod coco;
+mod confinement;
 mod contained;
 mod containers;
 mod contents;
@@ -94,6 +95,7 @@ use forebay_printable::printable;
 use forebay_sources::{Options, SourceError};
 
 use address::Address;
+pub use confinement::confine;
 pub use contained::is_panic_contained;
 pub use dataset::Opened;
 pub use disk_cache::check_cache;

@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use crate::confinement::check_open;
+
 /// Opens the file for reading.
 ///
 /// # Errors
@@ -15,7 +17,7 @@ pub(super) fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
     // For regular files the flag means nothing.
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let opened = OpenOptions::new().read(true).custom_flags(nonblock).open(path);
-    match opened.and_then(|file| file.metadata().map(|metadata| (file, metadata))) {
+    match opened.and_then(check_open).and_then(|file| file.metadata().map(|metadata| (file, metadata))) {
         Ok((file, metadata)) if metadata.is_file() => Ok((file, metadata)),
         Ok(_) => Err(no_file()),
         // A socket or a device may refuse to be opened in many ways.

@@ -1,6 +1,7 @@
 //! Connects to a coordinator, or to etcd: over TCP, over TCP with TLS, or over a Unix socket.
 
 use std::io::{self, IoSlice};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -9,6 +10,7 @@ use std::time::Duration;
 use forebay_printable::system_error;
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
+use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
@@ -24,7 +26,7 @@ use crate::tls::ClientTls;
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
 /// Bytes in both directions.
-trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+pub trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
@@ -71,7 +73,7 @@ fn connect(endpoint: &Endpoint, address: &Address, tls: Option<Arc<ClientTls>>, 
     endpoint.connect_with_connector_lazy(tower::service_fn(move |_: Uri| {
         let (address, tls, faults) = (Arc::clone(&address), tls.clone(), faults.clone());
         async move {
-            let dialled = dial(&address, tls.as_deref()).await;
+            let dialled = dial(&address, None, tls.map(|tls| tls.now())).await;
             let wire = dialled.inspect_err(|error| faults.note(error))?;
             Ok::<_, io::Error>(TokioIo::new(NotedWire { wire, faults, has_answered: false }))
         }
@@ -167,12 +169,23 @@ impl AsyncWrite for NotedWire {
     }
 }
 
-async fn dial(address: &Address, tls: Option<&ClientTls>) -> io::Result<Box<dyn Wire>> {
+/// Connects to an address, or to one of the places that its host's name leads to. TLS is spoken if the address says so.
+///
+/// # Errors
+/// Nothing answers there, or it does not prove to be the host.
+pub async fn dial(
+    address: &Address,
+    at: Option<SocketAddr>,
+    tls: Option<Arc<ClientConfig>>,
+) -> io::Result<Box<dyn Wire>> {
     let (host, port, speaks_tls) = match address {
         Address::Socket(path) => return Ok(Box::new(UnixStream::connect(path).await?)),
         Address::Network { tls, host, port } => (host, *port, *tls),
     };
-    let stream = TcpStream::connect((host.as_str(), port)).await?;
+    let stream = match at {
+        Some(at) => TcpStream::connect(at).await?,
+        None => TcpStream::connect((host.as_str(), port)).await?,
+    };
     // Commands are small, and each waits for its answer.
     stream.set_nodelay(true)?;
     if !speaks_tls {
@@ -180,5 +193,5 @@ async fn dial(address: &Address, tls: Option<&ClientTls>) -> io::Result<Box<dyn 
     }
     let tls = tls.ok_or_else(|| io::Error::other("TLS is not configured"))?;
     let name = ServerName::try_from(host.clone()).map_err(io::Error::other)?;
-    Ok(Box::new(TlsConnector::from(tls.now()).connect(name, stream).await?))
+    Ok(Box::new(TlsConnector::from(tls).connect(name, stream).await?))
 }

@@ -30,7 +30,7 @@ pub use address::{Address, NoAddress};
 pub use call::{Call, call};
 pub use call_error::CallError;
 pub use certificate_ends::CertificateEnds;
-pub use dial::channel;
+pub use dial::{Wire, channel, dial};
 pub use handle::{CallQueue, Handle, QUEUE};
 pub use line::Line;
 pub use outage::{Outage, Outages};

@@ -67,6 +67,24 @@ impl ClientTls {
     }
 }
 
+impl ServerTls {
+    /// For the next connection, on which another protocol than gRPC is spoken: both ends must name it.
+    pub fn speaking(&self, protocol: &[u8]) -> Arc<ServerConfig> {
+        let mut config = (*self.now()).clone();
+        config.alpn_protocols = vec![protocol.to_vec()];
+        Arc::new(config)
+    }
+}
+
+impl ClientTls {
+    /// For the next connection, on which another protocol than gRPC is spoken: both ends must name it.
+    pub fn speaking(&self, protocol: &[u8]) -> Arc<ClientConfig> {
+        let mut config = (*self.now()).clone();
+        config.alpn_protocols = vec![protocol.to_vec()];
+        Arc::new(config)
+    }
+}
+
 impl CertificateFiles {
     fn all(&self) -> impl Iterator<Item = PathBuf> + use<> {
         [self.certificate.clone(), self.key.clone()].into_iter()

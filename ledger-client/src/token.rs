@@ -45,6 +45,13 @@ impl TokenFile {
         blake3::hash(format!("Bearer {text}").as_bytes()) == self.0.now().hash
     }
 
+    /// The token, for a protocol that is not gRPC.
+    pub fn text(&self) -> String {
+        let header = self.0.now();
+        let text = header.header.to_str().unwrap_or_default();
+        text.strip_prefix("Bearer ").unwrap_or_default().to_owned()
+    }
+
     /// Adds the token to what a request carries.
     pub(crate) fn sign(&self, metadata: &mut MetadataMap) {
         metadata.insert(HEADER, self.0.now().header.clone());

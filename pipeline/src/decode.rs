@@ -16,7 +16,7 @@ pub(crate) mod masks;
 pub(crate) mod mixing;
 pub(crate) mod mosaic;
 mod outcomes;
-mod panic;
+pub(crate) mod panic;
 mod pools;
 pub(crate) mod steps;
 #[cfg(test)]

@@ -29,6 +29,8 @@ mod prefetch;
 mod publish;
 mod reason;
 mod record;
+pub mod remote;
+mod remote_pictures;
 mod replay;
 mod returned;
 mod samples;
@@ -63,11 +65,13 @@ pub use latest_batch::LatestTurns;
 pub use memory::Promises;
 pub use metric::{Metric, MetricType};
 pub use placement::{Credentials, PixelPlace, PlacementRefusal};
+pub use remote_pictures::{PictureThread, RemotePictures, RemoteThreads, answer_len, not_remote};
 pub use replay::{Replay, ReplayError, ReplayedView};
 pub use samples::{Registry, Samples};
 pub use seek::SeekStores;
 pub use size_check::{WrongSizes, compare_sizes};
 pub use stream::{
-    Identity, LedgerAccess, Node, OpenDataset, Opening, RingMemory, SharedResources, Stream, StreamError, Surplus,
+    Decoders, Identity, LedgerAccess, Node, OpenDataset, Opening, RingMemory, SharedResources, Stream, StreamError,
+    Surplus,
 };
 pub use targets::{UnknownColumn, unnamed};

@@ -6,6 +6,7 @@
 //! retried. Records in the dataset's cache are not read.
 
 mod buffer;
+mod decoders;
 mod loaded;
 #[cfg(test)]
 pub(crate) mod memory_source;
@@ -33,6 +34,7 @@ use crate::meter::Meter;
 use crate::mosaic::MosaicReads;
 use crate::reason::Reason;
 use crate::record::{EpochTurn, Position};
+use crate::remote::share::RemoteShare;
 use crate::{thread_class, threads};
 pub(crate) use buffer::Buffer;
 pub(crate) use patience::{Patience, StorageNotice};
@@ -106,11 +108,13 @@ impl Prefetch {
         source: Arc<dyn Source>,
         cache: Option<Arc<Cache>>,
         mosaics: Option<MosaicReads>,
+        remote: Option<Arc<RemoteShare>>,
         settings: ReadAheadSettings,
         first: u64,
     ) -> io::Result<Arc<Self>> {
         let (ready_sender, ready) = channel::bounded(1);
-        let shared = Arc::new(PrefetchShared::new(settings.budget, first, source.members(), ready_sender, mosaics));
+        let shared = PrefetchShared::new(settings.budget, first, source.members(), ready_sender, mosaics, remote);
+        let shared = Arc::new(shared);
         let requests = match source.reading() {
             Reading::Threads => None,
             // A thread reads the parts of a mosaic one after the other.
@@ -166,6 +170,7 @@ impl Prefetch {
         match &taken {
             TakenRead::Record(_, read) | TakenRead::Fetched { read, .. } => {
                 self.shared.meter.item();
+                self.shared.wake_decoders();
                 if read.is_err() {
                     // Nothing will be decoded, so no dropped buffer tells the readers that another record goes first now.
                     self.shared.work.notify_one();
@@ -242,6 +247,9 @@ impl Prefetch {
 
     /// What keeps the storage from giving what comes next, if anything does.
     pub(crate) fn storage_wait(&self, now: Instant) -> Option<StorageWait> {
+        if let Some((since, reason)) = self.shared.remote.as_ref().and_then(|remote| remote.outage()) {
+            return Some(StorageWait { since, reason });
+        }
         let Stall { since, record, outage } = self.shared.state.lock().ahead.stall(now, SLOW)?;
         let reason = match outage {
             Some(outage) => format!("{}: {outage}", outage.locator),
@@ -275,6 +283,7 @@ impl Prefetch {
         drop(state);
         unwanted.iter().for_each(Withdrawal::withdraw);
         self.shared.work.notify_all();
+        self.shared.wake_decoders();
         rest
     }
 
@@ -316,6 +325,7 @@ impl Prefetch {
     fn change_if(&self, change: impl FnOnce(&mut PrefetchState) -> bool) {
         let is_changed = change(&mut self.shared.state.lock());
         if is_changed {
+            self.shared.wake_decoders();
             self.shared.work.notify_all();
             self.shared.announce();
         }

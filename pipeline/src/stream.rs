@@ -5,6 +5,7 @@
 
 mod calls;
 mod dataset;
+mod decoders;
 mod elsewhere;
 mod identity;
 mod idle;
@@ -45,6 +46,7 @@ use crate::settings::{Sharding, StreamSettings};
 use crate::size_check::WrongSizes;
 use crate::targets::UnknownColumn;
 use dataset::Dataset;
+pub use decoders::Decoders;
 use elsewhere::ToldOfFailure;
 pub use identity::Identity;
 pub use open::{LedgerAccess, Node, OpenDataset, Opening, Surplus};
@@ -79,6 +81,15 @@ pub enum StreamError {
     /// The ring's shape.
     #[error("the ring: {0}")]
     Shape(#[from] ShapeError),
+    /// Decoders on other machines cannot make its pictures, and the daemon has no threads for them.
+    #[error(
+        "decoders on other machines make no pictures of a stream with {what}, and threads = 0 in [decode] leaves them all to those \
+         decoders. Give this daemon decode threads (docs/cluster.md)"
+    )]
+    NotRemote {
+        /// What it has.
+        what: &'static str,
+    },
     /// A column that the dataset does not have.
     #[error("columns: {0}")]
     Columns(#[from] UnknownColumn),
@@ -188,6 +199,7 @@ impl StreamError {
             | Self::Plan(_)
             | Self::Shared { .. }
             | Self::NoBatch { .. }
+            | Self::NotRemote { .. }
             | Self::DecodeGpu { .. } => text_code::SETTINGS,
         }
     }

@@ -17,7 +17,7 @@ fn generated_code_is_current() {
         return;
     }
     let out = tempfile::tempdir().expect("a temporary folder");
-    let files: Vec<_> = ["ledger", "session", "control", "stored", "children"]
+    let files: Vec<_> = ["ledger", "session", "control", "stored", "children", "decoder"]
         .iter()
         .map(|name| root.join(format!("forebay/v1/{name}.proto")))
         .collect();

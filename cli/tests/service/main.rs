@@ -9,6 +9,7 @@ mod cache;
 mod cluster;
 mod crashes;
 mod daemon;
+mod decoders;
 mod disk_cache;
 mod end;
 mod environment;

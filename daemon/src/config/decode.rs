@@ -6,6 +6,7 @@ use forebay_pixels::Limits;
 use serde_json::Value;
 
 use super::lanes;
+use super::remote;
 use super::table::Table;
 use super::value::{choice, duration, flag, path, size, whole};
 
@@ -38,13 +39,25 @@ byte_limit = "1gib"
 scan_limit = 500
 # The longest time that one picture may take. Left out: no limit.
 # time_limit = "10s"
+# Decoders on other machines, which `forebay decode` runs there: they make pictures too. A name may lead to several of them. With
+# threads = 0, they make all. See docs/cluster.md, "Decoders on other machines".
+# remote = ["https://decoders:7272"]
+# Memory for pictures that decoders are making, for each decoder and stream.
+# remote_memory = "64mib"
+# A file with the token that the decoders ask for. It is read again when it changes.
+# remote_token_file = "/etc/forebay/decoder-token"
+# For https addresses. The certificates of the authority that has signed the decoders' certificates, in PEM.
+# remote_tls_ca = "/etc/forebay/ca.pem"
+# If the decoders ask for a certificate: the certificate and the key that this daemon shows them.
+# remote_tls_certificate = "/etc/forebay/node.pem"
+# remote_tls_key = "/etc/forebay/node.key"
 "#;
 
 /// Reads the section.
 pub(super) fn read(table: &mut Table<'_, '_>) -> DecodeSettings {
     let default = DecodeSettings::default();
-    DecodeSettings {
-        threads: table.take("threads", whole(1..=1024)),
+    let settings = DecodeSettings {
+        threads: table.take("threads", whole(0..=1024)),
         lanes: table.take_or("lanes", default.lanes, lanes::read),
         gpu_memory_limit: table.take_or("gpu_memory_limit", default.gpu_memory_limit, size),
         nvjpeg: table.take("nvjpeg", path),
@@ -62,7 +75,10 @@ pub(super) fn read(table: &mut Table<'_, '_>) -> DecodeSettings {
             scans: table.take_or("scan_limit", default.limits.scans, whole(1..=100_000)),
             time: table.take("time_limit", duration),
         },
-    }
+        remote: remote::read(table),
+    };
+    remote::check(table, &settings);
+    settings
 }
 
 fn jpeg(value: &Value) -> Result<JpegDecoder, String> {

@@ -101,6 +101,11 @@ impl StreamSection {
         Self::from_object(&written, ring, Writer::Loader)
     }
 
+    /// The settings that a daemon sends to a decoder. A key that this version does not know is a mistake.
+    pub(crate) fn of_daemon(document: &str) -> Result<Self, Mistakes> {
+        Self::from_json(document.as_bytes(), &Ring::default())
+    }
+
     /// The settings of a stream that is open, by its [`document`](Self::document). They were checked when it was opened.
     pub(crate) fn of_open_stream(document: &str) -> Option<Self> {
         let Ok(Value::Object(written)) = serde_json::from_str(document) else { return None };

@@ -1,4 +1,4 @@
-//! Where a coordinator listens: an address and a port, or a Unix socket.
+//! Where a coordinator or a decoder listens: an address and a port, or a Unix socket.
 
 use std::fmt;
 use std::fs;
@@ -34,7 +34,7 @@ pub struct NoPlace;
 pub enum PlaceError {
     /// Other machines could use the ledgers.
     #[error(
-        "the coordinator does not listen on {0} without protection: other machines can reach that address. Give a token with \
+        "this process does not listen on {0} without protection: other machines can reach that address. Give a token with \
          --token-file, or certificates with --tls-certificate, --tls-key and --tls-client-ca"
     )]
     Open(SocketAddr),
@@ -45,7 +45,7 @@ pub enum PlaceError {
     )]
     Unproved(Place),
     /// The system refuses it, or another process has it.
-    #[error("the coordinator cannot listen on {place}: {source}")]
+    #[error("this process cannot listen on {place}: {source}")]
     System {
         /// The place.
         place: Place,
@@ -66,7 +66,7 @@ impl Place {
     ///
     /// # Errors
     /// Other machines reach it, and their callers would not have to prove anything (semantics rule 25).
-    pub(super) fn check(&self, proved: bool) -> Result<(), PlaceError> {
+    pub(crate) fn check(&self, proved: bool) -> Result<(), PlaceError> {
         match self {
             Self::Network(address) if !proved && !address.ip().is_loopback() => Err(PlaceError::Open(*address)),
             _ => Ok(()),

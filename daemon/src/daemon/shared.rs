@@ -5,8 +5,8 @@ use std::sync::Arc;
 use forebay_cuda::lane::Refusal;
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_pipeline::{
-    Caches, Gpus, LaneReport, Metric, Pools, PoolsError, Promises, RingMemory, Samples, SeekStores, SharedResources,
-    SwitchedOff, cores, cuda_driver,
+    Caches, Decoders, Gpus, LaneReport, Metric, Pools, PoolsError, Promises, RingMemory, Samples, SeekStores,
+    SharedResources, SwitchedOff, cores, cuda_driver,
 };
 use forebay_proto::v1::{self as proto, GpuStatus, LaneRefusal, LaneStatus};
 
@@ -20,6 +20,7 @@ pub(crate) struct Shared {
     caches: Arc<Caches>,
     seeks: Arc<SeekStores>,
     gpus: Arc<Gpus>,
+    decoders: Option<Arc<Decoders>>,
 }
 
 impl Shared {
@@ -32,12 +33,15 @@ impl Shared {
         let threads =
             threads.unwrap_or_else(|| default_threads(cores::usable(), environment.local_world_size.as_deref()));
         let promises = Arc::new(Promises::default());
+        let decoders = config.decode.remote.as_ref().map(|remote| Decoders::open(remote, threads > 0));
+        let decoders = decoders.transpose().map_err(std::io::Error::other)?.map(Arc::new);
         Ok(Self {
             pools: Pools::start(&config.decode, threads, &promises)?,
             ring_memory: Arc::new(RingMemory::new(config.ring.memory_settings(), Arc::clone(&promises))),
             caches: Arc::new(Caches::new(Arc::clone(&promises))),
             seeks: Arc::new(SeekStores::new(config.decode.seek_keeping(), promises)),
             gpus: Arc::new(Gpus::new(environment.uid, cuda_driver())),
+            decoders,
         })
     }
 
@@ -52,6 +56,7 @@ impl Shared {
             caches: Arc::clone(&self.caches),
             seeks: Arc::clone(&self.seeks),
             gpus: Arc::clone(&self.gpus),
+            decoders: self.decoders.clone(),
         })
     }
 

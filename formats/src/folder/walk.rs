@@ -17,6 +17,7 @@ use super::{failure, is_picture};
 use crate::address::Address;
 use crate::basis::Basis;
 use crate::beside::Beside;
+use crate::confinement::check_open;
 use crate::listing::{Looks, absent, time};
 use crate::paths::Paths;
 use crate::progress::Progress;
@@ -178,7 +179,8 @@ impl WalkedFolder {
         let path = root.join(OsStr::from_bytes(&relative));
         let failed = |error: io::Error| failure(&path, error);
         let is_folder = OFlags::DIRECTORY.bits().cast_signed();
-        let folder = OpenOptions::new().read(true).custom_flags(is_folder).open(&path).map_err(failed)?;
+        let folder = OpenOptions::new().read(true).custom_flags(is_folder).open(&path);
+        let folder = folder.and_then(check_open).map_err(failed)?;
         let metadata = folder.metadata().map_err(failed)?;
         let mut prefix = relative;
         if !prefix.is_empty() {

@@ -8,6 +8,7 @@ use forebay_sources::{ReadError, Retry, SourceError};
 use parking_lot::Mutex;
 
 use crate::address::Address;
+use crate::confinement::metadata;
 use crate::paths::Paths;
 use crate::progress::Progress;
 
@@ -81,7 +82,7 @@ pub(super) fn look(root: &Address, paths: &Paths) -> Result<Looks, SourceError> 
 
 /// An outage is no property of the dataset, and must not become part of its fingerprint.
 fn look_at_file(path: PathBuf) -> Result<(u64, i64), SourceError> {
-    match path.metadata() {
+    match metadata(&path) {
         Ok(metadata) => Ok((metadata.len(), time_of(&metadata))),
         Err(source) => absent(path, &source),
     }

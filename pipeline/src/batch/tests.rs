@@ -138,7 +138,7 @@ impl Setup {
         let region = used_slots(geometry, self.slots, &free);
         let read_timeout = self.read_timeout;
         let settings = prefetch::ReadAheadSettings { threads: 2, requests: 1, budget: 1 << 20, read_timeout };
-        let prefetch = Prefetch::start(Arc::clone(&source), None, None, settings, 0).unwrap();
+        let prefetch = Prefetch::start(Arc::clone(&source), None, None, None, settings, 0).unwrap();
         let spec = LedgerSpec {
             fingerprint: vec![0; 32],
             records: source.len(),

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::reason::Reason;
 
 /// A panic of the work, as what is wrong with its picture.
-pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Reason> {
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Reason> {
     let outcome = catch_unwind(AssertUnwindSafe(work));
     outcome.map_err(|panic| Reason::Panic { panic: panic_text(panic.as_ref()).into() })
 }

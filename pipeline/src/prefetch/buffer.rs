@@ -7,6 +7,7 @@ use super::loaded::Loaded;
 use super::shared::PrefetchShared;
 use crate::mosaic::MosaicContent;
 use crate::record::Input;
+use crate::remote::answer::AnsweredPicture;
 
 /// The content of one record. Dropping it returns its room to the budget, and its memory to the next read.
 #[derive(Debug)]
@@ -31,7 +32,15 @@ impl Buffer {
     pub(crate) fn mosaic(&self) -> Option<&MosaicContent> {
         match &self.loaded {
             Loaded::Mosaic(content) => Some(content),
-            Loaded::Read(_) | Loaded::Kept(_) => None,
+            Loaded::Read(_) | Loaded::Kept(_) | Loaded::Made(_) => None,
+        }
+    }
+
+    /// The picture, if a decoder on another machine has made it.
+    pub(crate) fn made(&self) -> Option<&AnsweredPicture> {
+        match &self.loaded {
+            Loaded::Made(made) => Some(made),
+            Loaded::Read(_) | Loaded::Mosaic(_) | Loaded::Kept(_) => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::mosaic::MosaicContent;
 use crate::record::{Content, Input};
+use crate::remote::answer::AnsweredPicture;
 
 /// Where a record's content came from.
 #[derive(Debug)]
@@ -12,15 +13,18 @@ pub(super) enum Loaded {
     Mosaic(Box<MosaicContent>),
     /// From the cache.
     Kept(Content),
+    /// Decoded, from a decoder on another machine.
+    Made(AnsweredPicture),
 }
 
 impl Loaded {
-    /// As a decoder takes it.
+    /// As a decoder takes it. What is decoded already has nothing for it.
     pub(super) fn input(&self) -> Input<'_> {
         match self {
             Self::Read(bytes) => Input::File(bytes),
             Self::Mosaic(content) => Input::File(content.own()),
             Self::Kept(content) => content.input(),
+            Self::Made(_) => Input::File(&[]),
         }
     }
 }

@@ -94,7 +94,7 @@ impl MemorySource {
 /// A record's content, of these bytes, as the prefetch gives it.
 pub(crate) fn read(bytes: Vec<u8>) -> Buffer {
     let settings = ReadAheadSettings { threads: 1, requests: 1, budget: 1, read_timeout: Duration::from_secs(60) };
-    let prefetch = Prefetch::start(Arc::new(MemorySource::new(0)), None, None, settings, 0).unwrap();
+    let prefetch = Prefetch::start(Arc::new(MemorySource::new(0)), None, None, None, settings, 0).unwrap();
     Buffer::new(Loaded::Read(bytes), 0, Arc::clone(&prefetch.shared))
 }
 

@@ -8,6 +8,7 @@
 
 mod budget;
 mod choice;
+mod decoders;
 mod in_flight;
 mod job;
 #[cfg(test)]
@@ -31,6 +32,7 @@ use forebay_sources::{Member, ReadError, Retry};
 use crate::reason::Reason;
 use crate::record::{EpochTurn, FailedRead, Position};
 use budget::ReadBudget;
+use choice::Reader;
 pub(crate) use in_flight::InFlight;
 pub(crate) use job::ReadJob;
 pub(crate) use noted::{Noted, Passed};
@@ -55,6 +57,8 @@ pub(crate) struct ReadAhead<B> {
     reads: ReadTable<B>,
     budget: ReadBudget,
     storage: Storage,
+    /// What this daemon reads itself.
+    reader: Reader,
     /// Epochs below this one have nothing left to lease.
     drained: u64,
     /// Epochs below this one were reported as drained.
@@ -65,7 +69,7 @@ impl<B> ReadAhead<B> {
     /// Nothing leased, nothing read; epochs below `first` are over.
     pub(crate) fn new(budget: u64, first: u64) -> Self {
         let (reads, budget, storage) = (ReadTable::new(), ReadBudget::new(budget), Storage::default());
-        Self { reads, budget, storage, drained: first, told: first }
+        Self { reads, budget, storage, reader: Reader::Any, drained: first, told: first }
     }
 
     /// The same for a dataset of these sources.
@@ -159,8 +163,8 @@ impl<B> ReadAhead<B> {
     /// The next read, if the budget allows one. `size` gives the bytes to read for a turn, as the source knows them. If
     /// it is called with a larger number, it gives that number instead.
     pub(crate) fn next_job(&mut self, now: Instant, size: impl Fn(EpochTurn, u64) -> u64) -> Option<ReadJob> {
-        let is_stuck = self.storage.is_stuck(self.reads.again);
-        choice::next_job(&mut self.reads, &mut self.budget, is_stuck, now, size)
+        let may = choice::May { begin: !self.storage.is_stuck(self.reads.again), reader: self.reader };
+        choice::next_job(&mut self.reads, &mut self.budget, may, now, size)
     }
 
     /// The next probe, as [`Probe::next`] says. Call this only if there is no other read to do.
@@ -277,7 +281,10 @@ impl<B> ReadAhead<B> {
     /// Each known record is asked for once at most, because there is always room for a record that takes none.
     pub(crate) fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> Passed {
         let mut passed = Passed::default();
-        let next = |ahead: &Self| choice::next_record(&ahead.reads, ahead.storage.is_stuck(ahead.reads.again), now);
+        let next = |ahead: &Self| {
+            let may = choice::May { begin: !ahead.storage.is_stuck(ahead.reads.again), reader: ahead.reader };
+            choice::next_record(&ahead.reads, may, now)
+        };
         while let Some(content) = next(self).and_then(&mut known)
             && let Some(job) = self.next_job(now, |_of, _bytes| 0)
         {
@@ -334,7 +341,7 @@ impl<B> ReadAhead<B> {
         let mut waited = 0;
         match tried.latest {
             Latest::InFlight(reserved) => budget.ended(reserved),
-            Latest::GivenUp => {}
+            Latest::GivenUp | Latest::Remote => {}
             Latest::Waits => waited = in_turn,
         }
         let (mut known, given_up, heard) = (tried.known, tried.given_up, tried.heard);

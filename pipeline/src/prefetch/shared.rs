@@ -16,6 +16,7 @@ use crate::cache::Cache;
 use crate::meter::{Meter, SLICE};
 use crate::mosaic::MosaicReads;
 use crate::record::{EpochTurn, FailedRead};
+use crate::remote::share::RemoteShare;
 use crate::spare::Spare;
 
 /// How often the progress of a read is noted at most. Reads are given up only after much longer.
@@ -35,6 +36,8 @@ pub(super) struct PrefetchShared {
     pub bytes_read: AtomicU64,
     /// What reads records with their partners, if there are mosaics.
     pub mosaics: Option<MosaicReads>,
+    /// What the task shares that asks decoders on other machines, if there are some.
+    pub remote: Option<Arc<RemoteShare>>,
 }
 
 /// What was read ahead.
@@ -78,8 +81,11 @@ impl PrefetchShared {
         members: &[Member],
         ready: channel::Sender<()>,
         mosaics: Option<MosaicReads>,
+        remote: Option<Arc<RemoteShare>>,
     ) -> Self {
         let (ahead, spare) = (ReadAhead::new(budget, first).of(members), Spare::beside(budget));
+        let leaves = remote.as_ref().is_some_and(|remote| !remote.makes_here());
+        let ahead = if leaves { ahead.leaving_to_decoders() } else { ahead };
         Self {
             state: Mutex::new(PrefetchState { ahead, spare, under_way: UnderWay::default(), closed: false }),
             work: Condvar::new(),
@@ -88,6 +94,7 @@ impl PrefetchShared {
             meter: Meter::new("prefetch"),
             bytes_read: AtomicU64::new(0),
             mosaics,
+            remote,
         }
     }
 
@@ -147,7 +154,9 @@ impl PrefetchShared {
             }
             let waited = Instant::now();
             self.work.wait_for(&mut state, SLICE);
-            if matches!(wait, Wait::Room) {
+            // A daemon that leaves its pictures to decoders has threads that wait for what those leave.
+            let leaves = self.remote.as_ref().is_some_and(|remote| !remote.makes_here());
+            if matches!(wait, Wait::Room) && !leaves {
                 self.meter.writer_waited(waited.elapsed());
             }
         }
@@ -174,7 +183,7 @@ impl PrefetchShared {
                 bytes.len() as u64
             }
             Loaded::Mosaic(content) => content.len(),
-            Loaded::Kept(_) => 0,
+            Loaded::Kept(_) | Loaded::Made(_) => 0,
         };
         self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -195,6 +204,13 @@ impl PrefetchShared {
                 shared.state.lock().ahead.continues(&job, now);
             }
         })
+    }
+
+    /// Wakes the task that asks decoders: there may be a position for them.
+    pub(super) fn wake_decoders(&self) {
+        if let Some(remote) = &self.remote {
+            remote.wake();
+        }
     }
 
     /// Wakes the batch thread, which takes records.

@@ -22,7 +22,7 @@ fn start(memory_source: &Arc<MemorySource>, threads: usize) -> Arc<Prefetch> {
 
 fn start_with(memory_source: &Arc<MemorySource>, threads: usize, cache: Option<&Arc<Cache>>) -> Arc<Prefetch> {
     let settings = ReadAheadSettings { threads, requests: 1, budget: 1 << 20, read_timeout: TIMEOUT };
-    Prefetch::start(Arc::clone(memory_source) as Arc<dyn Source>, cache.cloned(), None, settings, 0).unwrap()
+    Prefetch::start(Arc::clone(memory_source) as Arc<dyn Source>, cache.cloned(), None, None, settings, 0).unwrap()
 }
 
 /// The bytes of a record that was read or kept as a file.
@@ -120,7 +120,7 @@ fn rule_28_a_record_that_the_storage_never_gives_is_bad_alone_though_mosaics_sho
     // Behind the last one, no other read begins.
     for bad in [3, 59] {
         let memory_source = Arc::new(MemorySource::new(60).failing(&[bad]));
-        let prefetch = Prefetch::start(memory_source, None, Some(reads(1.0)), settings, 0).unwrap();
+        let prefetch = Prefetch::start(memory_source, None, Some(reads(1.0)), None, settings, 0).unwrap();
         prefetch.lease(span(1, 0, 60));
         let mut left_out = 0;
         for record in 0..60 {

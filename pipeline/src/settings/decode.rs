@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use forebay_pixels::Limits;
 
-use super::Lanes;
+use super::{Lanes, RemoteSettings};
 use crate::ByteSize;
 
 /// The decode pools, and the limits for every picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeSettings {
-    /// Threads of the pool. If left out, the number of usable cores.
+    /// Threads of the pool. If left out, the number of usable cores. 0: the decoders of `remote` make the pictures, and one thread
+    /// does what is left.
     pub threads: Option<usize>,
     /// Ways to decode.
     pub lanes: Lanes,
@@ -28,6 +29,8 @@ pub struct DecodeSettings {
     pub memory: ByteSize,
     /// What a picture may be and take.
     pub limits: Limits,
+    /// Decoders on other machines.
+    pub remote: Option<RemoteSettings>,
 }
 
 /// What decodes JPEGs.
@@ -62,6 +65,7 @@ impl Default for DecodeSettings {
             seek: SeekKeeping::default(),
             memory: ByteSize(128_000_000),
             limits: Limits::default(),
+            remote: None,
         }
     }
 }

@@ -25,6 +25,7 @@ use crate::settings::{GroupPolicy, Placement, PrefetchSettings, StreamSettings};
 use crate::step_lists::StepLists;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
+use crate::stream::decoders::Decoders;
 use crate::stream::elsewhere::ToldOfFailure;
 use crate::stream::order::StreamOrder;
 use crate::stream::resources::SharedResources;
@@ -122,6 +123,7 @@ impl Opening {
         let (shape, slots) = (self.shape(classes.as_deref()), self.settings.slots());
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
         let cache = self.shared.cache(source.as_ref(), &self.settings)?;
+        let decoders = self.shared.decoders(source.as_ref(), (&self.settings, &self.document))?;
         let batches = BatchForm::new(&recipe, self.settings.seed, &geometry);
         let (rings, first) = self.rings(geometry).await?;
         let steps = self.steps(&recipe, &targets, batches, rings.site().gpu().is_some()).await?;
@@ -141,7 +143,7 @@ impl Opening {
         };
         last_resort::watch(Arc::downgrade(delivery.ledger()), tokio::runtime::Handle::current());
         let Node { name: worker, process } = node;
-        let stream = self.stream(dataset, delivery, rings.site(), steps);
+        let stream = self.stream(dataset, delivery, rings.site(), (steps, decoders));
         stream.delivery.start(ends, around(&stream, LastHolder { worker, process }, first, rings, surplus))?;
         if let Err(error) = stream.pipeline.begin().await {
             // The ring, its threads and its descriptors go, as if the stream had never been opened.
@@ -191,14 +193,20 @@ impl Opening {
     }
 
     /// The stream. Nothing of it runs yet.
-    fn stream(self, dataset: Dataset, delivery: Delivery, site: Arc<Site>, steps: Option<Arc<Steps>>) -> Arc<Stream> {
+    fn stream(
+        self,
+        dataset: Dataset,
+        delivery: Delivery,
+        site: Arc<Site>,
+        (steps, decoders): (Option<Arc<Steps>>, Option<Arc<Decoders>>),
+    ) -> Arc<Stream> {
         let Self { identity, settings, document, prefetch, shared, .. } = self;
         let (settings, dataset, delivery) = (Arc::new(settings), Arc::new(dataset), Arc::new(delivery));
         let pipeline = Stages::new(
             identity.clone(),
             (Arc::clone(&settings), document),
             prefetch,
-            (shared.pool, steps),
+            (shared.pool, steps, decoders),
             Arc::clone(&dataset),
             Arc::clone(&delivery),
             Arc::clone(&site),

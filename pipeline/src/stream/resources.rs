@@ -7,8 +7,10 @@ use forebay_sources::Source;
 use crate::cache::{Cache, CacheKey, Caches};
 use crate::decode::Pool;
 use crate::gpu_ring::Gpus;
+use crate::remote_pictures::not_remote;
 use crate::seek::{SeekStore, SeekStores};
 use crate::settings::{CacheKind, StreamSettings};
+use crate::stream::decoders::Decoders;
 use crate::stream::{RingMemory, StreamError};
 
 /// The resources that streams share.
@@ -24,6 +26,8 @@ pub struct SharedResources {
     pub seeks: Arc<SeekStores>,
     /// The GPUs that may hold rings.
     pub gpus: Arc<Gpus>,
+    /// Decoders on other machines, if the configuration has some.
+    pub decoders: Option<Arc<Decoders>>,
 }
 
 impl SharedResources {
@@ -43,6 +47,28 @@ impl SharedResources {
                 Err(StreamError::DecodeGpu { asked, there })
             }
             asked => Ok(asked.or_else(|| gpus.first().copied())),
+        }
+    }
+
+    /// The decoders on other machines that make pictures of a stream with these settings.
+    ///
+    /// # Errors
+    /// They cannot, and the daemon has no decode threads.
+    pub(super) fn decoders(
+        &self,
+        source: &dyn Source,
+        (settings, document): (&StreamSettings, &str),
+    ) -> Result<Option<Arc<Decoders>>, StreamError> {
+        let Some(decoders) = &self.decoders else { return Ok(None) };
+        let is_list = !document.contains("\"source\"");
+        let what = not_remote(settings, source).or_else(|| is_list.then_some("a list of files"));
+        match what {
+            None => Ok(Some(Arc::clone(decoders))),
+            Some(what) if decoders.makes_here() || settings.num_threads.is_some() => {
+                tracing::info!(what, "the decoders of [decode] remote make no pictures of this stream");
+                Ok(None)
+            }
+            Some(what) => Err(StreamError::NotRemote { what }),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Makes the stages of a stream, connects them and starts them. This is the only place that knows all of them.
 
+mod remote;
 mod running;
 
 use std::io;
@@ -38,6 +39,7 @@ use crate::mosaic::MosaicReads;
 use crate::prefetch::{Patience, Prefetch, ReadAheadSettings};
 use crate::settings::{PrefetchSettings, StreamSettings};
 use crate::stream::dataset::Dataset;
+use crate::stream::decoders::Decoders;
 use crate::stream::rings::Site;
 use crate::stream::{Identity, batching, policies};
 use crate::targets::TargetWriter;
@@ -65,6 +67,8 @@ pub(super) struct Stages {
     pool: Arc<Pool>,
     /// The children that call functions in Python, if the recipe has some.
     steps: Option<Arc<Steps>>,
+    /// The decoders on other machines that make its pictures too, if there are some.
+    decoders: Option<Arc<Decoders>>,
     /// The settings as they were written, in JSON, for the processes that make suspects.
     document: String,
     meters: StageMeters,
@@ -101,7 +105,7 @@ impl Stages {
         identity: Identity,
         (settings, document): (Arc<StreamSettings>, String),
         prefetch: PrefetchSettings,
-        (pool, steps): (Arc<Pool>, Option<Arc<Steps>>),
+        (pool, steps, decoders): (Arc<Pool>, Option<Arc<Steps>>, Option<Arc<Decoders>>),
         dataset: Arc<Dataset>,
         delivery: Arc<Delivery>,
         site: Arc<Site>,
@@ -115,6 +119,7 @@ impl Stages {
             site,
             pool,
             steps,
+            decoders,
             document,
             meters: StageMeters {
                 batch: Arc::new(Meter::new("batch")),
@@ -260,7 +265,7 @@ impl Stages {
         ReadAheadSettings {
             threads: self.prefetch.threads,
             requests: self.prefetch.requests,
-            budget: self.prefetch.budget.0,
+            budget: self.read_budget(),
             read_timeout: self.settings.read_timeout,
         }
     }
@@ -299,6 +304,7 @@ impl Stages {
             Arc::clone(dataset.source()),
             dataset.cache().cloned(),
             self.mosaics(),
+            self.remote(),
             self.reading(),
             first,
         )?;
@@ -368,6 +374,7 @@ impl Stages {
                 Err(error) => inlet.fail(error.to_string()),
             }
         });
+        self.ask_decoders(&prefetch);
         Ok(Running { stop, stop_leases, batch, upload, lease, prefetch })
     }
 }

@@ -130,6 +130,7 @@ impl TestStream {
                 caches: Arc::new(Caches::new(Arc::default())),
                 seeks: Arc::new(SeekStores::new(SeekKeeping::Memory, Arc::default())),
                 gpus: Arc::new(Gpus::new(rustix::process::getuid().as_raw(), None)),
+                decoders: None,
             },
             readers: ReaderFolders::Anywhere,
             trainer: None,

@@ -5773,3 +5773,233 @@ pub struct ChildPartnerOrigin {
     #[prost(message, optional, tag = "3")]
     pub origin: ::core::option::Option<ChildOrigin>,
 }
+/// From the daemon.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DecoderRequest {
+    #[prost(oneof = "decoder_request::Message", tags = "1, 2, 3")]
+    pub message: ::core::option::Option<decoder_request::Message>,
+}
+/// Nested message and enum types in `DecoderRequest`.
+pub mod decoder_request {
+    #[allow(clippy::all)]
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Message {
+        #[prost(message, tag = "1")]
+        Setup(super::DecoderSetup),
+        #[prost(message, tag = "2")]
+        Ask(super::DecoderAsk),
+        #[prost(message, tag = "3")]
+        Cancel(super::DecoderCancel),
+    }
+}
+/// How the pictures of a stream are made. It is the first message of a connection.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecoderSetup {
+    /// Version of these messages and of the keys below.
+    #[prost(uint32, tag = "1")]
+    pub version: u32,
+    /// Version of the pixels: two builds with the same one make the same pixels of the same file.
+    #[prost(uint32, tag = "2")]
+    pub pixels_version: u32,
+    /// The stream's keys in JSON, without those that only its daemon needs. A decoder refuses keys that it does not know.
+    #[prost(string, tag = "3")]
+    pub settings: ::prost::alloc::string::String,
+    /// Fingerprint and number of records of the dataset, which the decoder must find too.
+    #[prost(bytes = "vec", tag = "4")]
+    pub fingerprint: ::prost::alloc::vec::Vec<u8>,
+    #[prost(uint64, tag = "5")]
+    pub records: u64,
+    /// The limits that decide whether a picture is good.
+    #[prost(uint64, tag = "6")]
+    pub pixels: u64,
+    #[prost(uint64, tag = "7")]
+    pub bytes: u64,
+    #[prost(uint32, tag = "8")]
+    pub scans: u32,
+    #[prost(uint64, optional, tag = "9")]
+    pub time_us: ::core::option::Option<u64>,
+    /// Bytes of an answer: the picture and behind it its views.
+    #[prost(uint64, tag = "10")]
+    pub answer_len: u64,
+    /// The token, if the decoder wants one.
+    #[prost(string, tag = "11")]
+    pub token: ::prost::alloc::string::String,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DecoderAsk {
+    #[prost(message, repeated, tag = "1")]
+    pub records: ::prost::alloc::vec::Vec<DecoderRecord>,
+}
+/// One record.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecoderRecord {
+    /// Of the request. A connection uses it once.
+    #[prost(uint64, tag = "1")]
+    pub id: u64,
+    #[prost(uint64, tag = "2")]
+    pub epoch: u64,
+    #[prost(uint64, tag = "3")]
+    pub record: u64,
+    #[prost(uint32, tag = "4")]
+    pub repeat: u32,
+    /// Bytes of the record and its version, as the daemon knows them.
+    #[prost(uint64, tag = "5")]
+    pub size: u64,
+    #[prost(string, optional, tag = "6")]
+    pub version: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// These requests need no answer any more. One may still come.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecoderCancel {
+    #[prost(uint64, repeated, tag = "1")]
+    pub ids: ::prost::alloc::vec::Vec<u64>,
+}
+/// From the decoder.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecoderReply {
+    #[prost(oneof = "decoder_reply::Message", tags = "1, 2, 3, 4")]
+    pub message: ::core::option::Option<decoder_reply::Message>,
+}
+/// Nested message and enum types in `DecoderReply`.
+pub mod decoder_reply {
+    #[allow(clippy::all)]
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Message {
+        #[prost(message, tag = "1")]
+        Hello(super::DecoderHello),
+        #[prost(message, tag = "2")]
+        Refusal(super::DecoderRefusal),
+        #[prost(message, tag = "3")]
+        Answer(super::DecoderAnswer),
+        /// It ends: it takes nothing new, and answers what it has.
+        #[prost(message, tag = "4")]
+        Goodbye(super::DecoderGoodbye),
+    }
+}
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecoderHello {
+    /// Of this process, drawn at random: addresses with the same number are one decoder.
+    #[prost(fixed64, tag = "1")]
+    pub number: u64,
+    /// Pictures that it makes at once.
+    #[prost(uint32, tag = "2")]
+    pub threads: u32,
+    /// Its memory for requests, in bytes.
+    #[prost(uint64, tag = "3")]
+    pub memory: u64,
+}
+/// The stream cannot be decoded there.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecoderRefusal {
+    /// A sentence that names what the decoder does not know or does not have.
+    #[prost(string, tag = "1")]
+    pub reason: ::prost::alloc::string::String,
+}
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecoderGoodbye {}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecoderAnswer {
+    #[prost(uint64, tag = "1")]
+    pub id: u64,
+    #[prost(enumeration = "decoder_answer::Outcome", tag = "2")]
+    pub outcome: i32,
+    #[prost(message, optional, tag = "3")]
+    pub origin: ::core::option::Option<DecoderOrigin>,
+    /// CRC-32C of the body.
+    #[prost(fixed32, tag = "4")]
+    pub checksum: u32,
+    /// What is wrong, for people.
+    #[prost(string, tag = "5")]
+    pub words: ::prost::alloc::string::String,
+}
+/// Nested message and enum types in `DecoderAnswer`.
+pub mod decoder_answer {
+    #[allow(clippy::all)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Outcome {
+        Unspecified = 0,
+        /// The body has the pixels.
+        Made = 1,
+        /// The decoder has no room now.
+        Busy = 2,
+        /// It is larger than the decoder's memory.
+        TooLarge = 3,
+        /// The record has another size or version there.
+        Other = 4,
+        /// It cannot be read there.
+        Unread = 5,
+        /// It cannot be decoded.
+        Bad = 6,
+    }
+    impl Outcome {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "OUTCOME_UNSPECIFIED",
+                Self::Made => "OUTCOME_MADE",
+                Self::Busy => "OUTCOME_BUSY",
+                Self::TooLarge => "OUTCOME_TOO_LARGE",
+                Self::Other => "OUTCOME_OTHER",
+                Self::Unread => "OUTCOME_UNREAD",
+                Self::Bad => "OUTCOME_BAD",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "OUTCOME_UNSPECIFIED" => Some(Self::Unspecified),
+                "OUTCOME_MADE" => Some(Self::Made),
+                "OUTCOME_BUSY" => Some(Self::Busy),
+                "OUTCOME_TOO_LARGE" => Some(Self::TooLarge),
+                "OUTCOME_OTHER" => Some(Self::Other),
+                "OUTCOME_UNREAD" => Some(Self::Unread),
+                "OUTCOME_BAD" => Some(Self::Bad),
+                _ => None,
+            }
+        }
+    }
+}
+/// What a picture was made of.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecoderOrigin {
+    /// Width and height as stored.
+    #[prost(uint32, tag = "1")]
+    pub stored_width: u32,
+    #[prost(uint32, tag = "2")]
+    pub stored_height: u32,
+    /// Numbers of EXIF.
+    #[prost(uint32, tag = "3")]
+    pub orientation: u32,
+    #[prost(uint32, tag = "4")]
+    pub turned: u32,
+    /// Width and height before the recipe.
+    #[prost(uint32, tag = "5")]
+    pub width: u32,
+    #[prost(uint32, tag = "6")]
+    pub height: u32,
+}

@@ -21,6 +21,37 @@ enum NextRead {
     Position(u64, usize),
 }
 
+/// Who reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// This daemon, whatever is next.
+    Any,
+    /// This daemon, which leaves to decoders on other machines what they may make.
+    Rest,
+    /// A decoder on another machine.
+    Decoder,
+}
+
+/// What may be chosen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct May {
+    /// Positions that were never read.
+    pub begin: bool,
+    /// For this reader.
+    pub reader: Reader,
+}
+
+impl Reader {
+    /// Whether a record is read by it. A suspect, and what is to be read `here`, is for no decoder.
+    fn takes(self, here: bool) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Rest => here,
+            Self::Decoder => !here,
+        }
+    }
+}
+
 /// Whether there is something to read, if there is room.
 pub(super) fn wants_room<B>(reads: &ReadTable<B>) -> bool {
     reads.again > 0 || reads.epochs.values().any(|epoch| !epoch.spans.is_empty()) || reads.has_waiting_fetch()
@@ -33,9 +64,9 @@ pub(super) fn wants_readers<B>(reads: &ReadTable<B>, budget: &ReadBudget) -> boo
     reads.again > 0 || reads.has_waiting_fetch() || next_epoch(reads).is_some_and(next)
 }
 
-/// The record of the read to do next. If `is_stuck`, nothing new is begun.
-pub(super) fn next_record<B>(reads: &ReadTable<B>, is_stuck: bool, now: Instant) -> Option<u64> {
-    Some(match choose(reads, is_stuck, now)? {
+/// The record of the read to do next.
+pub(super) fn next_record<B>(reads: &ReadTable<B>, may: May, now: Instant) -> Option<u64> {
+    Some(match choose(reads, may, now)? {
         NextRead::Fetch(place) => reads.fetches[place].of.turn.record(),
         NextRead::Again(number, place, _) => reads.epochs[&number].tickets[place].position.record,
         NextRead::Position(number, _) => {
@@ -47,17 +78,23 @@ pub(super) fn next_record<B>(reads: &ReadTable<B>, is_stuck: bool, now: Instant)
 
 /// Chooses the next read. A batch with an open place waits for a fetch, so a fetch goes before everything else. Then
 /// comes the lowest epoch. In it, retries that are due go first, because they are older than what was never read.
-fn choose<B>(reads: &ReadTable<B>, is_stuck: bool, now: Instant) -> Option<NextRead> {
-    if let Some(place) = reads.fetches.iter().position(|fetch| fetch.stage.is_due(now).is_some()) {
+fn choose<B>(reads: &ReadTable<B>, May { begin, reader }: May, now: Instant) -> Option<NextRead> {
+    if reader != Reader::Decoder
+        && let Some(place) = reads.fetches.iter().position(|fetch| fetch.stage.is_due(now).is_some())
+    {
         return Some(NextRead::Fetch(place));
     }
-    let next = next_epoch(reads).filter(|_| !is_stuck);
+    let suspect = |number| reads.epochs[&number].spans.front().is_some_and(|(span, _)| span.suspect);
+    let next = next_epoch(reads).filter(|(number, _)| begin && reader.takes(suspect(*number)));
     let mut ahead = 0;
     for (&number, epoch) in reads.epochs.iter().filter(|_| reads.again > 0) {
         if next.is_some_and(|(next, _)| next < number) {
             break;
         }
-        if let Some(place) = epoch.tickets.iter().position(|ticket| ticket.stage.is_due(now).is_some()) {
+        let is_due = |ticket: &ReadTicket<B>| {
+            ticket.stage.is_due(now).is_some_and(|known| reader.takes(known.here || ticket.position.suspect))
+        };
+        if let Some(place) = epoch.tickets.iter().position(is_due) {
             return Some(NextRead::Again(number, place, ahead + place));
         }
         ahead += epoch.tickets.len();
@@ -78,11 +115,11 @@ fn next_epoch<B>(reads: &ReadTable<B>) -> Option<(u64, usize)> {
 pub(super) fn next_job<B>(
     reads: &mut ReadTable<B>,
     budget: &mut ReadBudget,
-    is_stuck: bool,
+    may: May,
     now: Instant,
     size: impl Fn(EpochTurn, u64) -> u64,
 ) -> Option<ReadJob> {
-    match choose(reads, is_stuck, now)? {
+    match choose(reads, may, now)? {
         NextRead::Fetch(place) => {
             let Fetch { id, of, ref stage, .. } = reads.fetches[place];
             let bytes = stage.is_due(now)?.bytes;
@@ -111,9 +148,21 @@ fn next_position<B>(
     size: impl Fn(EpochTurn, u64) -> u64,
 ) -> Option<ReadJob> {
     let (span, offset) = reads.epochs[&number].spans.front()?;
+    let reserved = budget.grant(size(span.position(*offset).of_epoch(), 0), ahead == 0)?;
+    append(reads, number, reserved, |stage| stage.begin(now, reserved), now)
+}
+
+/// Begins the next position of an epoch.
+fn append<B>(
+    reads: &mut ReadTable<B>,
+    number: u64,
+    reserved: u64,
+    begin: impl FnOnce(&mut ReadStage<B>),
+    now: Instant,
+) -> Option<ReadJob> {
+    let (span, offset) = reads.epochs[&number].spans.front()?;
     let (offset, position) = (*offset, span.position(*offset));
     let (of, next) = (position.of_epoch(), span.next(offset + 1));
-    let reserved = budget.grant(size(of, 0), ahead == 0)?;
     let id = reads.id();
     let epoch = reads.epochs.get_mut(&number)?;
     let last = next >= position.lease_end;
@@ -123,7 +172,25 @@ fn next_position<B>(
         *of_span = next;
     }
     let mut stage = ReadStage::new();
-    stage.begin(now, reserved);
+    begin(&mut stage);
     epoch.tickets.push_back(ReadTicket { id, position, stage });
     Some(ReadJob { id, of, reserved, last, epoch: Some(number), began: now, probe: false })
+}
+
+/// The next position for a decoder on another machine, which takes no room of the budget. If there is no memory for answers
+/// (`is_full`), only the oldest position is chosen, which everything waits for.
+pub(super) fn decoder_job<B>(reads: &mut ReadTable<B>, is_full: bool, now: Instant) -> Option<ReadJob> {
+    match choose(reads, May { begin: true, reader: Reader::Decoder }, now)? {
+        NextRead::Again(number, place, ahead) if ahead == 0 || !is_full => {
+            let ReadTicket { id, position, stage } = reads.epochs.get_mut(&number)?.tickets.get_mut(place)?;
+            stage.begin_remote(now);
+            let (id, of) = (*id, position.of_epoch());
+            reads.again -= 1;
+            Some(ReadJob { id, of, reserved: 0, last: false, epoch: Some(number), began: now, probe: false })
+        }
+        NextRead::Position(number, ahead) if ahead == 0 || !is_full => {
+            append(reads, number, 0, |stage| stage.begin_remote(now), now)
+        }
+        _ => None,
+    }
 }

@@ -78,7 +78,7 @@ impl Storage {
         for (ticket, of, stage) in reads.stages_mut() {
             let record = of.turn.record();
             match stage {
-                ReadStage::Reading { heard, partner, reserved, known, lost, .. } if late(*heard) => {
+                ReadStage::Reading { heard, partner, reserved, known, lost, remote: false, .. } if late(*heard) => {
                     if !std::mem::replace(lost, true) {
                         given_up.add(*reserved);
                     }

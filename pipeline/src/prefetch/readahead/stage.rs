@@ -26,6 +26,8 @@ pub(super) enum ReadStage<B> {
         known: Known,
         /// It was given up, and the thread replaced. What it gives still counts.
         lost: bool,
+        /// A decoder on another machine was asked. It takes no room, and its caller takes it back in time.
+        remote: bool,
     },
     /// It was read, or is bad.
     Done(Result<LoadedRead<B>, Reason>),
@@ -51,6 +53,8 @@ pub(super) enum Latest {
     GivenUp,
     /// It was still to be made.
     Waits,
+    /// A decoder on another machine was asked.
+    Remote,
 }
 
 /// What earlier tries have shown about a record that will be read.
@@ -62,6 +66,8 @@ pub(super) struct Known {
     grown: Vec<(u64, u32)>,
     /// How often it was requested without an answer, though later requests were answered.
     pub(super) unanswered: u32,
+    /// No decoder on another machine is asked for it.
+    pub(super) here: bool,
     /// Its reads fail, though no record is to blame.
     pub(super) failing: Option<Failing>,
 }
@@ -105,12 +111,16 @@ impl<B> ReadStage<B> {
     /// not count any more: the record is done, or this read has failed before and a later one is made.
     pub(super) fn end(&mut self, began: Instant, gave: bool) -> Option<Tried> {
         match self {
-            Self::Reading { began: latest, heard, reserved, known, lost, .. } if *latest == began || gave => {
+            Self::Reading { began: latest, heard, reserved, known, lost, remote, .. } if *latest == began || gave => {
                 Some(Tried {
                     known: std::mem::take(known),
                     given_up: *lost || *latest != began,
                     heard: if *latest == began { *heard } else { began },
-                    latest: if *lost { Latest::GivenUp } else { Latest::InFlight(*reserved) },
+                    latest: match (*lost, *remote) {
+                        (true, _) => Latest::GivenUp,
+                        (false, true) => Latest::Remote,
+                        (false, false) => Latest::InFlight(*reserved),
+                    },
                 })
             }
             Self::Waiting(known) if gave => {
@@ -124,7 +134,28 @@ impl<B> ReadStage<B> {
     pub(super) fn begin(&mut self, now: Instant, reserved: u64) {
         if let Self::Waiting(known) = self {
             let known = std::mem::take(known);
-            *self = Self::Reading { began: now, heard: now, partner: None, reserved, known, lost: false };
+            let (partner, lost, remote) = (None, false, false);
+            *self = Self::Reading { began: now, heard: now, partner, reserved, known, lost, remote };
+        }
+    }
+
+    /// Notes that a decoder on another machine is asked for it.
+    pub(super) fn begin_remote(&mut self, now: Instant) {
+        self.begin(now, 0);
+        if let Self::Reading { remote, .. } = self {
+            *remote = true;
+        }
+    }
+
+    /// Takes it back from the decoder that was asked at `began`. Returns whether that is so.
+    pub(super) fn take_back(&mut self, began: Instant, here: bool) -> bool {
+        match self {
+            Self::Reading { began: latest, known, remote: true, .. } if *latest == began => {
+                let known = std::mem::take(known);
+                *self = Self::Waiting(Known { here: known.here || here, ..known });
+                true
+            }
+            _ => false,
         }
     }
 
@@ -193,7 +224,7 @@ impl<B> ReadStage<B> {
 
     /// Whether it is under way without any trouble so far. Then its answer may tell something about others.
     pub(super) fn may_answer(&self) -> bool {
-        matches!(self, Self::Reading { lost: false, known: Known { failing: None, .. }, .. })
+        matches!(self, Self::Reading { lost: false, remote: false, known: Known { failing: None, .. }, .. })
     }
 
     /// Whether its thread was given up.
@@ -214,7 +245,7 @@ impl<B> ReadStage<B> {
             | Self::Reading { known: Known { failing: Some(failing), .. }, .. } => {
                 Some((failing.since, failing.record, Some(&failing.outage)))
             }
-            Self::Reading { heard, partner, .. } if now.saturating_duration_since(*heard) > patience => {
+            Self::Reading { heard, partner, remote: false, .. } if now.saturating_duration_since(*heard) > patience => {
                 Some((*heard, partner.unwrap_or(own), None))
             }
             _ => None,

@@ -107,6 +107,17 @@ impl<B> ReadTable<B> {
         Some((place, &mut tickets[place].stage))
     }
 
+    /// Takes a position back from a decoder on another machine, which was asked for it.
+    pub(super) fn take_back(&mut self, job: &ReadJob, here: bool, suspect: bool) {
+        let Some(epoch) = job.epoch.and_then(|epoch| self.epochs.get_mut(&epoch)) else { return };
+        let Ok(place) = epoch.tickets.binary_search_by_key(&job.id, |ticket| ticket.id) else { return };
+        let ReadTicket { position, stage, .. } = &mut epoch.tickets[place];
+        if stage.take_back(job.began, here) {
+            position.suspect |= suspect;
+            self.again += 1;
+        }
+    }
+
     /// All stages, each with its record.
     pub(super) fn stages(&self) -> impl Iterator<Item = (u64, &ReadStage<B>)> {
         let tickets = self.epochs.values().flat_map(|epoch| &epoch.tickets);
@@ -162,7 +173,7 @@ impl<B> ReadTable<B> {
             match stage {
                 ReadStage::Done(Ok(read)) => budget.give_back(read.reserved),
                 // Its room comes back with its thread, or with its answer.
-                ReadStage::Reading { reserved, lost: false, .. } => budget.ended(reserved),
+                ReadStage::Reading { reserved, lost: false, remote: false, .. } => budget.ended(reserved),
                 ReadStage::Waiting(_) => self.again -= 1,
                 ReadStage::Done(Err(_)) | ReadStage::Reading { .. } => {}
             }

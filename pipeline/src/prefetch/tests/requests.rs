@@ -12,7 +12,7 @@ const OLDEST: u64 = 2 * SIZE;
 
 fn start(desk: &Arc<Desk>, requests: usize, budget: u64, cache: Option<&Arc<Cache>>) -> Arc<Prefetch> {
     let settings = ReadAheadSettings { threads: 64, requests, budget, read_timeout: TIMEOUT };
-    Prefetch::start(Arc::clone(desk) as Arc<dyn Source>, cache.cloned(), None, settings, 0).unwrap()
+    Prefetch::start(Arc::clone(desk) as Arc<dyn Source>, cache.cloned(), None, None, settings, 0).unwrap()
 }
 
 /// What must hold of a record that was answered as [`Desk::answer`] does.
