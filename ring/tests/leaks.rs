@@ -46,7 +46,11 @@ fn one_round() {
     let mut control = SendAncillaryBuffer::new(&mut space);
     assert!(control.push(SendAncillaryMessage::ScmRights(&many)));
     rustix::net::sendmsg(&trainer, &[IoSlice::new(&credit())], &mut control, SendFlags::empty()).expect("sent");
-    assert!(matches!(daemon.recv(&mut buffer), Err(SocketError::DescriptorsLost)));
+    let lost = daemon.recv(&mut buffer);
+    // QEMU's emulation has room for more, and hands all of them over.
+    if std::env::var_os("QEMU_LD_PREFIX").is_none() {
+        assert!(matches!(lost, Err(SocketError::DescriptorsLost)));
+    }
 
     // A packet that is too long, with a descriptor.
     assert_eq!(trainer.send(&[0; 100], &[bulk.as_fd()]).expect("sent"), Sent::Done);

@@ -159,6 +159,10 @@ fn rule_25_another_user_cannot_connect_to_a_socket_of_mode_600() {
         println!("skipped: dropping to another user needs root");
         return;
     }
+    if std::env::var_os("QEMU_LD_PREFIX").is_some() {
+        println!("skipped: QEMU runs in a namespace of users that has no other one");
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     let program = folder.path().join("test");
