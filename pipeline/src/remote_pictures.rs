@@ -13,14 +13,14 @@ use crate::decode::panic::caught;
 use crate::decode::views::FurtherViews;
 use crate::decode::{Decode, Picture};
 use crate::record::Input;
-use crate::settings::{JpegDecoder, StreamSettings};
+use crate::settings::{JpegDecoder, StepForm, StreamSettings};
 use crate::step_lists::StepLists;
 
 /// What of a stream no decoder on another machine makes, in words, if it has something of the kind.
 pub fn not_remote(settings: &StreamSettings, source: &dyn Source) -> Option<&'static str> {
     let recipes = || std::iter::once(&settings.recipe).chain(settings.views.iter().map(|view| &view.recipe));
     let has = [
-        ("buckets", settings.buckets.is_some()),
+        (settings.form.as_ref().map_or("", StepForm::key), settings.form.is_some()),
         ("a cache", settings.cache.is_some()),
         ("mosaics", recipes().any(|recipe| Mosaics::of(recipe).is_some())),
         ("functions in Python", !StepLists::new(&settings.recipe, &settings.views).is_empty()),

@@ -21,7 +21,7 @@ impl Form {
             table.mistake("patches", "cannot be combined with buckets; give one of the two.");
         }
         let (buckets, patches) = (Buckets::read(table), PatchKey::read(table));
-        buckets.map(Self::Buckets).or(patches.map(Self::Patches))
+        buckets.map(Self::Buckets).or_else(|| patches.map(Self::Patches))
     }
 
     /// The key.

@@ -111,7 +111,7 @@ impl PatchKey {
     /// Places of a step of a length.
     fn places(&self, length: u32, pictures: u32, ranks: u32) -> Result<u64, String> {
         if let Some(tokens) = self.tokens {
-            let divisor = self.divisor.unwrap_or(ranks.max(1).into());
+            let divisor = self.divisor.unwrap_or_else(|| ranks.max(1).into());
             return PatchSettings::places(tokens, length, divisor).map_err(|problem| problem.to_string());
         }
         let (pictures, divisor) = (u64::from(pictures), self.divisor.unwrap_or(1));

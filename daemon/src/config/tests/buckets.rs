@@ -10,7 +10,7 @@ fn settings(more: &Value) -> Result<StreamSection, Mistakes> {
     loader(&Value::Object(all))
 }
 
-fn steps(stream: StreamSection) -> (StepPlaces, u32) {
+fn steps(stream: &StreamSection) -> (StepPlaces, u32) {
     (stream.settings.form.as_ref().unwrap().buckets().unwrap().steps, stream.settings.batch_size)
 }
 
@@ -49,10 +49,10 @@ fn rule_64_buckets_have_a_rule_by_name_or_a_list_and_a_table_has_their_settings(
 fn rule_62_steps_have_a_number_of_pictures_or_of_pixels_and_the_largest_is_that_of_the_stream() {
     let list = ["512x640", "256x256"];
     let fixed = settings(&json!({ "buckets": { "rule": list, "divisor": 4 } })).unwrap();
-    assert_eq!(steps(fixed), (StepPlaces { pictures: 8, pixels: None, divisor: 4 }, 8));
+    assert_eq!(steps(&fixed), (StepPlaces { pictures: 8, pixels: None, divisor: 4 }, 8));
     let pixels = json!({ "rule": list, "pixels": 1_000_000, "divisor": 2 });
     let by_pixels = settings(&json!({ "buckets": pixels, "batch_size": null })).unwrap();
-    assert_eq!(steps(by_pixels).1, 14, "15.3 pictures of 256x256");
+    assert_eq!(steps(&by_pixels).1, 14, "15.3 pictures of 256x256");
     let lockstep = |rank: u32, world_size: u32, buckets: &Value| {
         let job = json!({ "assignment": "lockstep", "rank": rank, "world_size": world_size, "batch_size": null });
         let Value::Object(mut job) = job else { unreachable!("it is an object") };
@@ -64,7 +64,7 @@ fn rule_62_steps_have_a_number_of_pictures_or_of_pixels_and_the_largest_is_that_
         job.settings.sharding,
         Sharding::Lockstep { global_batch: 15, rank: Some(AskedPart { number: 1, count: 3 }) }
     );
-    assert_eq!(steps(job), (StepPlaces { pictures: 15, pixels: Some(1_000_000), divisor: 3 }, 5));
+    assert_eq!(steps(&job), (StepPlaces { pictures: 15, pixels: Some(1_000_000), divisor: 3 }, 5));
     let service = "[streams.train]\nsource = \"/a\"\nassignment = \"lockstep\"\nbuckets = { rule = \"kohya\", pixels = 16777216 }\n";
     let refused = Config::parse(service, "a.toml").unwrap_err().to_string();
     assert!(refused.contains("streams.train.buckets") && refused.contains("needs divisor in lockstep"), "{refused}");
