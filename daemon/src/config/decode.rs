@@ -39,8 +39,8 @@ byte_limit = "1gib"
 scan_limit = 500
 # The longest time that one picture may take. Left out: no limit.
 # time_limit = "10s"
-# Decoders on other machines, which `forebay decode` runs there: they make pictures too. A name may lead to several of them. With
-# threads = 0, they make all. See docs/cluster.md, "Decoders on other machines".
+# Decoders on other machines, which `forebay decode` runs there: they make pictures too, and all of them if `threads` is 0. A name may
+# lead to several of them. See docs/cluster.md, "Decoders on other machines".
 # remote = ["https://decoders:7272"]
 # Memory for pictures that decoders are making, for each decoder and stream.
 # remote_memory = "64mib"

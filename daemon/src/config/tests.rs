@@ -150,7 +150,7 @@ fn every_mistake_is_reported_at_once_with_its_key_and_what_is_allowed() {
   line 2: drain_timeout: is "soon"; give a duration above 0 and up to 100 years ("36500d"), such as "500ms", "5s", "10m" or "2h".
   line 4: ring.credit: is not a key. Did you mean "credits"?
   line 6: prefetch.budget: is "lots"; give a size above 0 and below 1024 PiB, such as "512kb", "1.5gb" or "64MiB".
-  line 8: decode.threads: is 0; give a whole number from 1 to 1024.
+  line 8: decode.threads: is 0, but there is no remote whose decoders make the pictures; give at least 1.
   line 11: streams.train.batch_size: is -1; give a whole number from 1 to 1048576.
   line 12: streams.train.size: cannot be combined with transform; give one of the two.
   line 14: streams.train.last_batch_policy: is "keep"; give one of "fill", "drop", "partial".
