@@ -2,9 +2,9 @@
 //! leases, epochs or trainers.
 
 mod datasets;
-mod rota;
+mod fair_queue;
 mod session;
-mod workshop;
+mod worker_pool;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::descriptors;
 use crate::service_manager::{notify, watch};
 use crate::signals::{EndedBy, Signals};
 use datasets::Datasets;
-use workshop::Workshop;
+use worker_pool::WorkerPool;
 
 /// What a decoder is started with.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ struct Decoder {
     number: u64,
     token: Option<TokenFile>,
     datasets: Datasets,
-    workshop: Arc<Workshop>,
+    pool: Arc<WorkerPool>,
     connections: AtomicU64,
     /// When it ends, once it was told to.
     ending: watch::Sender<Option<Instant>>,
@@ -109,7 +109,7 @@ pub async fn decode(settings: DecoderSettings, environment: Environment) -> Resu
         number: incarnation::fresh()?,
         token,
         datasets: Datasets::new(objects, environment),
-        workshop: Workshop::start(settings.threads, settings.memory)?,
+        pool: WorkerPool::start(settings.threads, settings.memory)?,
         connections: AtomicU64::default(),
         ending: watch::channel(None).0,
     });
@@ -139,7 +139,7 @@ pub async fn decode(settings: DecoderSettings, environment: Environment) -> Resu
     // Nothing is listened to any more, and each connection ends when its last answer was sent.
     doors.shutdown().await;
     let ended = tokio::time::timeout_at(until, decoder.ending.closed()).await;
-    let (made, failed) = (&decoder.workshop.made, &decoder.workshop.failed);
+    let (made, failed) = (&decoder.pool.made, &decoder.pool.failed);
     let [made, failed] = [made, failed].map(|count| count.load(Ordering::Relaxed));
     tracing::info!(made, failed, drained = ended.is_ok(), "the decoder has ended");
     watchdog.abort();

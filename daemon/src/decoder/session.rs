@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Decoder;
-use super::workshop::{NoMemory, OpenedStream, RecordJob, SentAnswer, without};
+use super::worker_pool::{NoMemory, OpenedStream, RecordJob, SentAnswer, without};
 use crate::config::StreamSection;
 
 /// How long a daemon may take to say what it wants.
@@ -46,8 +46,8 @@ pub(super) async fn serve(
     let reply = match &opened {
         Ok(_) => decoder_reply::Message::Hello(DecoderHello {
             number: decoder.number,
-            threads: decoder.workshop.threads().try_into().unwrap_or(u32::MAX),
-            memory: decoder.workshop.memory(),
+            threads: decoder.pool.threads().try_into().unwrap_or(u32::MAX),
+            memory: decoder.pool.memory(),
         }),
         Err(reason) => {
             tracing::info!(from, reason, "a daemon's stream is refused");
@@ -87,7 +87,7 @@ struct Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.decoder.workshop.cancel(self.connection, |_| true);
+        self.decoder.pool.cancel(self.connection, |_| true);
     }
 }
 
@@ -99,7 +99,7 @@ impl Session {
                 Some(decoder_request::Message::Ask(ask)) => ask.records.iter().for_each(|it| self.ask(it)),
                 Some(decoder_request::Message::Cancel(cancel)) => {
                     let ids: std::collections::BTreeSet<u64> = cancel.ids.into_iter().collect();
-                    self.decoder.workshop.cancel(self.connection, |id| ids.contains(&id));
+                    self.decoder.pool.cancel(self.connection, |id| ids.contains(&id));
                 }
                 _ => return Err(invalid("a daemon says what it may not say")),
             }
@@ -132,11 +132,11 @@ impl Session {
             return Err((Outcome::Other, words));
         }
         let bytes = size.saturating_add(self.stream.pictures.answer_len() as u64);
-        let share = self.decoder.workshop.share(bytes, is_only).map_err(|no| match no {
+        let share = self.decoder.pool.share(bytes, is_only).map_err(|no| match no {
             NoMemory::Busy => (Outcome::Busy, String::new()),
             NoMemory::TooLarge => (Outcome::TooLarge, format!("it needs {bytes} bytes")),
         })?;
-        self.decoder.workshop.push(RecordJob {
+        self.decoder.pool.push(RecordJob {
             connection: self.connection,
             id: record.id,
             epoch: record.epoch,

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Waiting records, by the connection that asks for them.
 #[derive(Debug)]
-pub(super) struct Rota<J> {
+pub(super) struct FairQueue<J> {
     waiting: BTreeMap<u64, VecDeque<J>>,
     /// Connections with waiting records; the first is served next.
     turns: VecDeque<u64>,
 }
 
-impl<J> Rota<J> {
+impl<J> FairQueue<J> {
     pub(super) fn new() -> Self {
         Self { waiting: BTreeMap::new(), turns: VecDeque::new() }
     }
@@ -60,29 +60,29 @@ mod tests {
 
     #[test]
     fn rule_60_daemons_are_served_in_turn_however_much_one_asks_for() {
-        let mut rota = Rota::new();
-        (0..4).for_each(|job| rota.push(1, (1, job)));
-        rota.push(2, (2, 0));
-        rota.push(3, (3, 0));
-        let served: Vec<(u64, u64)> = std::iter::from_fn(|| rota.pop()).collect();
+        let mut queue = FairQueue::new();
+        (0..4).for_each(|job| queue.push(1, (1, job)));
+        queue.push(2, (2, 0));
+        queue.push(3, (3, 0));
+        let served: Vec<(u64, u64)> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(served, [(1, 0), (2, 0), (3, 0), (1, 1), (1, 2), (1, 3)]);
     }
 
     proptest! {
         #[test]
         fn rule_60_each_record_is_served_once_or_taken_out_once(steps in prop::collection::vec((0..4_u64, 0..5_u8), 0..200)) {
-            let (mut rota, mut next, mut waiting) = (Rota::new(), 0_u64, Vec::new());
+            let (mut queue, mut next, mut waiting) = (FairQueue::new(), 0_u64, Vec::new());
             for (connection, step) in steps {
                 match step {
                     0 => {
-                        let out = rota.take(connection, |job| job % 3 == 0);
+                        let out = queue.take(connection, |job| job % 3 == 0);
                         let is_out = |(of, job): &(u64, u64)| *of == connection && job % 3 == 0;
                         let expected: Vec<u64> = waiting.iter().filter(|it| is_out(it)).map(|(_, job)| *job).collect();
                         prop_assert_eq!(out, expected);
                         waiting.retain(|it| !is_out(it));
                     }
                     1 => {
-                        let popped = rota.pop();
+                        let popped = queue.pop();
                         prop_assert_eq!(popped.is_none(), waiting.is_empty());
                         if let Some(job) = popped {
                             let place = waiting.iter().position(|(_, waits)| *waits == job).expect("it waits");
@@ -91,7 +91,7 @@ mod tests {
                         }
                     }
                     _ => {
-                        rota.push(connection, next);
+                        queue.push(connection, next);
                         waiting.push((connection, next));
                         next += 1;
                     }

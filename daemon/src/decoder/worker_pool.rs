@@ -13,15 +13,15 @@ use forebay_sources::Source;
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::mpsc;
 
-use super::rota::Rota;
+use super::fair_queue::FairQueue;
 
 /// Threads that read.
 const READERS: usize = 16;
 
 /// What the threads and the connections share.
 #[derive(Debug)]
-pub(super) struct Workshop {
-    waiting: Mutex<Rota<RecordJob>>,
+pub(super) struct WorkerPool {
+    waiting: Mutex<FairQueue<RecordJob>>,
     /// A record waits.
     work: Condvar,
     read: crossbeam_channel::Sender<(RecordJob, Vec<u8>)>,
@@ -65,13 +65,13 @@ pub(super) struct SentAnswer {
 /// Memory of a record and its answer. Dropping it gives it back.
 #[derive(Debug)]
 pub(super) struct MemoryShare {
-    workshop: Arc<Workshop>,
+    pool: Arc<WorkerPool>,
     bytes: u64,
 }
 
 impl Drop for MemoryShare {
     fn drop(&mut self) {
-        self.workshop.used.fetch_sub(self.bytes, Ordering::SeqCst);
+        self.pool.used.fetch_sub(self.bytes, Ordering::SeqCst);
     }
 }
 
@@ -84,15 +84,15 @@ pub(super) enum NoMemory {
     TooLarge,
 }
 
-impl Workshop {
+impl WorkerPool {
     /// Starts so many threads that make pictures, and others that read. They end with the process.
     ///
     /// # Errors
     /// The system has no more threads.
     pub(super) fn start(threads: usize, memory: u64) -> std::io::Result<Arc<Self>> {
         let (read, taken) = crossbeam_channel::unbounded::<(RecordJob, Vec<u8>)>();
-        let workshop = Arc::new(Self {
-            waiting: Mutex::new(Rota::new()),
+        let pool = Arc::new(Self {
+            waiting: Mutex::new(FairQueue::new()),
             work: Condvar::new(),
             read,
             memory,
@@ -103,22 +103,22 @@ impl Workshop {
         });
         let shared = RemoteThreads::new(memory);
         for number in 0..threads {
-            let (workshop, taken, mut thread) = (Arc::clone(&workshop), taken.clone(), shared.thread());
+            let (pool, taken, mut thread) = (Arc::clone(&pool), taken.clone(), shared.thread());
             threads::start(&format!("{}{number}", forebay_pipeline::DECODE_THREAD), move || {
                 for (job, content) in taken {
-                    workshop.make(&mut thread, job, &content);
+                    pool.make(&mut thread, job, &content);
                 }
             })?;
         }
         for number in 0..READERS {
-            let workshop = Arc::clone(&workshop);
+            let pool = Arc::clone(&pool);
             threads::start(&format!("forebay-read-{number}"), move || {
                 loop {
-                    workshop.read_next();
+                    pool.read_next();
                 }
             })?;
         }
-        Ok(workshop)
+        Ok(pool)
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -138,7 +138,7 @@ impl Workshop {
             return Err(NoMemory::TooLarge);
         }
         let used = self.used.fetch_add(bytes, Ordering::SeqCst);
-        let share = MemoryShare { workshop: Arc::clone(self), bytes };
+        let share = MemoryShare { pool: Arc::clone(self), bytes };
         // Dropping the share gives it back.
         if used.saturating_add(bytes) > self.memory && !is_only { Err(NoMemory::Busy) } else { Ok(share) }
     }
