@@ -1,7 +1,7 @@
 //! Decoders on other machines (semantics rule 60): what both ends share, and the decisions of a daemon.
 //!
-//! [`lane`] decides which decoder makes which record of a stream; it is pure. What daemon and decoder say to each other is in
-//! `proto/forebay/v1/decoder.proto`, in [frames](frame); [`answer`] has the picture that comes back. The task that asks decoders is
+//! `lane` decides which decoder makes which record of a stream; it is pure. What daemon and decoder say to each other is in
+//! `proto/forebay/v1/decoder.proto`, in frames (`frame`); `answer` has the picture that comes back. The task that asks decoders is
 //! `stream/decoders/drive.rs`.
 
 pub(crate) mod answer;

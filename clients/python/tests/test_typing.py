@@ -60,6 +60,7 @@ def test_each_kind_of_batch_of_tensors_has_a_signature_of_its_own():
         "TorchLoader[TorchBatch]",
         "TorchLoader[tuple[Any, ...]]",
         "TorchLoader[dict[str, Any]]",
+        "TorchLoader[tuple[dict[str, Any], TorchBatch]]",
     ]
     # An argument that one of them lacks could not be given.
     names = [argument.arg for argument in implementation.args.kwonlyargs]

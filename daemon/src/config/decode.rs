@@ -40,15 +40,16 @@ scan_limit = 500
 # The longest time that one picture may take. Left out: no limit.
 # time_limit = "10s"
 # Decoders on other machines, which `forebay decode` runs there: they make pictures too, and all of them if `threads` is 0. A name may
-# lead to several of them. See docs/cluster.md, "Decoders on other machines".
+# lead to several of them. See docs/cluster.md, "Decoders on other machines". Left out: none.
 # remote = ["https://decoders:7272"]
-# Memory for pictures that decoders are making, for each decoder and stream.
+# Memory for pictures that decoders are making, for each decoder and stream. Left out: 64 MiB.
 # remote_memory = "64mib"
-# A file with the token that the decoders ask for. It is read again when it changes.
+# A file with the token that the decoders ask for. It is read again when it changes. Left out: they ask for none.
 # remote_token_file = "/etc/forebay/decoder-token"
 # For https addresses. The certificates of the authority that has signed the decoders' certificates, in PEM.
+# Left out: there are none.
 # remote_tls_ca = "/etc/forebay/ca.pem"
-# If the decoders ask for a certificate: the certificate and the key that this daemon shows them.
+# If the decoders ask for a certificate: the certificate and the key that this daemon shows them. Left out: it shows none.
 # remote_tls_certificate = "/etc/forebay/node.pem"
 # remote_tls_key = "/etc/forebay/node.key"
 "#;

@@ -97,8 +97,8 @@ fn the_example_shows_a_default_or_says_that_it_does_not() {
                 let required = ["source", "batch_size", "size", "transform", "recipe", "global_batch"].contains(&key)
                     && section == "streams.train";
                 let base = "source = '/data'\nbatch_size = 256\nsize = 224";
-                // Lockstep needs other keys, and buckets and patches have sizes of their own.
-                let is_alone = ["assignment", "buckets", "patches"].contains(&key);
+                // Lockstep and decoders on other machines need other keys, and buckets and patches have sizes of their own.
+                let is_alone = ["assignment", "buckets", "patches"].contains(&key) || key.starts_with("remote");
                 let is_default = !required && !is_alone && parse(base, &section, plain) == parse(base, &section, "");
                 let said = comment.contains("Required") || comment.contains("Left out:");
                 assert!(is_default || said, "{section}.{key} is no default, and nothing says so");
