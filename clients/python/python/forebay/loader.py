@@ -91,6 +91,7 @@ class Loader(Arguments):
         device: Any = None,  # noqa: ANN401 - whatever PyTorch takes
         as_dict: Literal[False] = False,
         elements: None = None,
+        names: None = None,
         num_classes: int | None = None,
         label_smoothing: float = 0.0,
     ) -> TorchLoader[TorchBatch]: ...
@@ -103,6 +104,7 @@ class Loader(Arguments):
         device: Any = None,  # noqa: ANN401 - whatever PyTorch takes
         as_dict: Literal[False] = False,
         elements: Sequence[str],
+        names: None = None,
         num_classes: int | None = None,
         label_smoothing: float = 0.0,
     ) -> TorchLoader[tuple[Any, ...]]: ...
@@ -115,6 +117,7 @@ class Loader(Arguments):
         device: Any = None,  # noqa: ANN401 - whatever PyTorch takes
         as_dict: Literal[True],
         elements: Sequence[str] | None = None,
+        names: None = None,
         num_classes: int | None = None,
         label_smoothing: float = 0.0,
     ) -> TorchLoader[dict[str, Any]]: ...
@@ -125,6 +128,8 @@ class Loader(Arguments):
         *,
         copy: bool = True,
         device: Any = None,  # noqa: ANN401 - whatever PyTorch takes
+        as_dict: Literal[False] = False,
+        elements: None = None,
         names: Literal["timm", "siglip2", "gemma4"],
         num_classes: int | None = None,
         label_smoothing: float = 0.0,
