@@ -40,16 +40,14 @@ fn one_round() {
     assert!(Message::parse(&buffer[..len], fds).is_err(), "a CREDIT has no descriptors");
     drop(view);
 
-    // More descriptors than any message has: the kernel cuts them off and says so.
-    let many = [bulk.as_fd(); 9];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(9))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    assert!(control.push(SendAncillaryMessage::ScmRights(&many)));
-    rustix::net::sendmsg(&trainer, &[IoSlice::new(&credit())], &mut control, SendFlags::empty()).expect("sent");
-    let lost = daemon.recv(&mut buffer);
-    // QEMU's emulation has room for more, and hands all of them over.
+    // More descriptors than any message has: the kernel cuts them off and says so. QEMU's says nothing, and keeps one.
     if std::env::var_os("QEMU_LD_PREFIX").is_none() {
-        assert!(matches!(lost, Err(SocketError::DescriptorsLost)));
+        let many = [bulk.as_fd(); 9];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(9))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        assert!(control.push(SendAncillaryMessage::ScmRights(&many)));
+        rustix::net::sendmsg(&trainer, &[IoSlice::new(&credit())], &mut control, SendFlags::empty()).expect("sent");
+        assert!(matches!(daemon.recv(&mut buffer), Err(SocketError::DescriptorsLost)));
     }
 
     // A packet that is too long, with a descriptor.
