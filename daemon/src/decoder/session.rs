@@ -99,7 +99,9 @@ impl Session {
                 Some(decoder_request::Message::Ask(ask)) => ask.records.iter().for_each(|it| self.ask(it)),
                 Some(decoder_request::Message::Cancel(cancel)) => {
                     let ids: std::collections::BTreeSet<u64> = cancel.ids.into_iter().collect();
-                    self.decoder.pool.cancel(self.connection, |id| ids.contains(&id));
+                    let cancelled = self.decoder.pool.cancel(self.connection, |id| ids.contains(&id));
+                    // Else the daemon would seem to have records under way for ever, and no other would be its only one.
+                    self.under_way.fetch_sub(cancelled as u64, Ordering::SeqCst);
                 }
                 _ => return Err(invalid("a daemon says what it may not say")),
             }

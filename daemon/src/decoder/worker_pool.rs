@@ -149,10 +149,10 @@ impl WorkerPool {
         self.work.notify_one();
     }
 
-    /// Forgets records of a connection that were not begun.
-    pub(super) fn cancel(&self, connection: u64, is_out: impl Fn(u64) -> bool) {
+    /// Forgets records of a connection that were not begun, and says how many: they get no answer.
+    pub(super) fn cancel(&self, connection: u64, is_out: impl Fn(u64) -> bool) -> usize {
         let out = self.waiting.lock().take(connection, |job| is_out(job.id));
-        drop(out);
+        out.len()
     }
 
     fn read_next(&self) {

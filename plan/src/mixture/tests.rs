@@ -78,7 +78,7 @@ fn model(
     (0..count).map(epoch).collect()
 }
 
-/// How many positions a source has in an epoch, as somebody would count who goes through all changes.
+/// How many positions a source has in an epoch, counted by going through all changes.
 fn positions(spec: &LedgerSpec, epoch: u64, number: u64) -> u64 {
     let number = usize::try_from(number).unwrap();
     let mut now = spec.sources[number].positions;

@@ -45,7 +45,7 @@ class Thread:
         self.special: dict[str, int] = {}
         self.local = bytearray(1 << 12)
         self.issued: Counter[int] = Counter()
-        self.visited: list[int] | None = None  # in the order of the run, where somebody asks
+        self.visited: list[int] | None = None  # in the order of the run; None: not kept
         lines = text.splitlines()
         self.labels = _labels(lines)
         self.steps: dict[int, Step] = {}
