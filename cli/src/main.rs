@@ -18,6 +18,7 @@ mod doctor;
 mod draw_pictures;
 mod drawing;
 mod failure;
+mod fill;
 mod group;
 mod index;
 mod json;

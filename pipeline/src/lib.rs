@@ -11,6 +11,7 @@ mod classes;
 pub mod cores;
 mod declared_columns;
 mod decode;
+mod fill;
 mod follow;
 mod gpu_ring;
 mod gpu_threads;

@@ -19,6 +19,7 @@ use crate::batch_metadata::{BatchMetadata, MixedLabels};
 use crate::classes::StreamClasses;
 use crate::decode::masks::{self, MaskTarget, Masks};
 use crate::decode::views::Views;
+use crate::fill::Fill;
 use crate::follow::{Follow, FollowSettings, Follower};
 use crate::settings::StepForm;
 use crate::step_columns::StepColumns;
@@ -307,6 +308,11 @@ impl TargetWriter {
             columns.set(classes, plan, seed);
         }
         self
+    }
+
+    /// How far the records of a batch fill it, if steps have a form.
+    pub(crate) fn fill(&self, metadata: &BatchMetadata) -> Option<Fill> {
+        self.form.as_ref()?.fill(metadata)
     }
 
     /// Writes the columns of a batch. Where it was not mixed, each place has its own label alone.

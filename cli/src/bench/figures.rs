@@ -7,6 +7,7 @@ use forebay_proto::v1::{GpuStatus, LaneStatus, StatusReply, StreamStatus};
 use serde::Serialize;
 
 use crate::bad::{BadPicture, BadPictures};
+use crate::fill::FillRates;
 use crate::json::Seconds;
 use crate::verdict::{Limit, StageShares, Verdict};
 
@@ -29,6 +30,8 @@ pub(super) struct Figures<'a> {
     #[serde(rename = "pictures_per_second")]
     rate: f64,
     pictures: u64,
+    #[serde(flatten)]
+    fill: FillRates,
     #[serde(rename = "seconds")]
     time: Seconds,
     #[serde(rename = "processor_seconds")]
@@ -131,6 +134,7 @@ impl<'a> Figures<'a> {
         Self {
             rate: measured.rate(),
             pictures: measured.pictures,
+            fill: FillRates::between(was.fill.as_ref(), is.fill.as_ref(), measured.time),
             time: Seconds(measured.time),
             processor: Seconds(measured.processor),
             threads: BenchThreads { decode: is.decode_threads, read: is.readers },
@@ -165,7 +169,7 @@ impl<'a> Figures<'a> {
         }
         let percent = |share: f64| format!("{:>3.0} %", share * 100.0);
         let seconds = self.time.0.as_secs_f64();
-        writeln!(out, "{rate:.0} pictures/s ({pictures} in {seconds:.1} s)")?;
+        writeln!(out, "{rate:.0} pictures/s ({pictures} in {seconds:.1} s){}", self.fill.text())?;
         let reading = percent(shares.reading);
         match self.requests {
             Some(most) => writeln!(out, "  {reading} of the time up to {most} requests were under way")?,

@@ -2,7 +2,7 @@
 
 use forebay_proto::v1::{
     CacheStatus, ClosedStream, ConsumerStatus, DecoderStatus, GpuStatus, GroupStatus, LaneRefusal, LaneStatus,
-    LedgerOutage, RingPlace, SeekStatus, SourceRequests, StageStatus, StatusReply, StreamStatus, SwitchedOff,
+    LedgerOutage, RingPlace, SeekStatus, SourceRequests, StageStatus, StatusReply, StepFill, StreamStatus, SwitchedOff,
 };
 use serde::Serialize;
 
@@ -49,6 +49,7 @@ pub(crate) struct StreamReport<'a> {
     pub(crate) epoch_done: u64,
     pub(crate) delivered: u64,
     pub(crate) batches: u64,
+    pub(crate) fill: Option<FillReport<'a>>,
     pub(crate) bad: u64,
     pub(crate) slots: SlotsReport,
     pub(crate) ring: Option<RingReport<'a>>,
@@ -62,6 +63,14 @@ pub(crate) struct StreamReport<'a> {
     pub(crate) open_seconds: Seconds,
     #[serde(flatten)]
     pub(crate) verdict: Verdict,
+}
+
+/// How far records fill their batches, in this unit, if pictures have different sizes.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct FillReport<'a> {
+    pub(crate) unit: &'a str,
+    pub(crate) filled: u64,
+    pub(crate) room: u64,
 }
 
 /// A stream that is not open.
@@ -250,6 +259,7 @@ impl<'a> StreamReport<'a> {
             epoch_done: stream.epoch_done,
             delivered: stream.delivered,
             batches: stream.batches,
+            fill: stream.fill.as_ref().map(FillReport::new),
             bad: stream.bad,
             slots: SlotsReport::of(stream),
             ring: stream.ring.as_ref().map(RingReport::new),
@@ -302,6 +312,12 @@ impl<'a> CacheReport<'a> {
     fn new(CacheStatus { keep, records, bytes, budget, hits, misses }: &'a CacheStatus) -> Self {
         let [records, bytes, budget_bytes, hits, misses] = [records, bytes, budget, hits, misses].map(|count| *count);
         Self { keep, records, bytes, budget_bytes, hits, misses }
+    }
+}
+
+impl<'a> FillReport<'a> {
+    fn new(StepFill { unit, filled, room }: &'a StepFill) -> Self {
+        Self { unit, filled: *filled, room: *room }
     }
 }
 

@@ -6,8 +6,8 @@ use forebay_pipeline::ByteSize;
 use forebay_printable::printable;
 
 use super::report::{
-    CacheReport, DaemonReport, LaneReport, OutageReport, RequestsReport, RingReport, SeekReport, StageReport,
-    StorageWait, StreamReport,
+    CacheReport, DaemonReport, FillReport, LaneReport, OutageReport, RequestsReport, RingReport, SeekReport,
+    StageReport, StorageWait, StreamReport,
 };
 use crate::group::{in_batches, members, process};
 use crate::span::span;
@@ -112,6 +112,9 @@ fn stream(out: &mut impl Write, stream: &StreamReport<'_>) -> io::Result<()> {
              copied to the GPU"
         )?;
     }
+    if let Some(FillReport { unit, filled, room }) = &stream.fill {
+        writeln!(out, "  filled   {filled} of {room} {unit} of its batches have records")?;
+    }
     if let Some(RequestsReport { in_flight, most, given_up }) = &stream.requests {
         writeln!(out, "  requests {in_flight} of {most} under way; {given_up} given up without an answer")?;
     }
@@ -145,7 +148,7 @@ fn stream(out: &mut impl Write, stream: &StreamReport<'_>) -> io::Result<()> {
 mod tests {
     use forebay_proto::v1::{
         CacheStatus, ClosedStream, ConsumerStatus, DecoderStatus, GpuStatus, GroupStatus, LaneRefusal, LaneStatus,
-        LedgerOutage, RingPlace, SeekStatus, SourceRequests, StatusReply, StreamStatus, SwitchedOff,
+        LedgerOutage, RingPlace, SeekStatus, SourceRequests, StatusReply, StepFill, StreamStatus, SwitchedOff,
     };
 
     use super::*;
@@ -178,6 +181,7 @@ mod tests {
                 copied: 9 << 20,
             }),
             requests: Some(SourceRequests { in_flight: 180, most: 256, given_up: 3 }),
+            fill: Some(StepFill { unit: "patches".into(), filled: 900, room: 1_024 }),
             seek: Some(SeekStatus { pictures: 4, bytes: 600, budget: 900 }),
             consumers: vec![ConsumerStatus { pid: 42, uid: 4_000_000_001, held: 2, ..Default::default() }],
             groups: vec![

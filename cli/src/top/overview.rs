@@ -5,6 +5,7 @@ use std::time::Duration;
 use forebay_proto::v1::{ConsumerStatus, LaneStatus, StatusReply, StreamStatus};
 use serde::Serialize;
 
+use crate::fill::FillRates;
 use crate::json::Seconds;
 use crate::status::report::{
     ClosedReport, GroupReport, LaneReport, OffReport, OutageReport, RequestsReport, SlotsReport, TrainerReport,
@@ -39,6 +40,8 @@ pub(super) struct StreamRates<'a> {
     /// Made.
     #[serde(rename = "batches_per_second")]
     pub(super) batches: f64,
+    #[serde(flatten)]
+    pub(super) fill: FillRates,
     pub(super) epoch: u64,
     pub(super) epochs: u64,
     /// How much of the epoch is complete, from 0 to 1.
@@ -105,6 +108,7 @@ impl<'a> StreamRates<'a> {
             records: stream.records,
             pictures,
             batches: rate(was.batches, stream.batches, time),
+            fill: FillRates::between(was.fill.as_ref(), stream.fill.as_ref(), time),
             epoch: stream.epoch,
             epochs: stream.epochs,
             done: float(done) / float(all.max(1)),

@@ -65,6 +65,7 @@ pub(super) fn text(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
 
 fn one(rates: &StreamRates<'_>) -> Vec<Row> {
     let StreamRates { name, source, records, pictures, batches, epoch, epochs, left, bad, .. } = rates;
+    let fill = rates.fill.text();
     let bad = if *bad > 0 { format!(", {bad} bad records") } else { String::new() };
     let left = left.map_or_else(String::new, |time| format!(", {} left", span(time.0)));
     let (done, epoch) = match epochs {
@@ -75,7 +76,7 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
     };
     let mut lines = vec![
         bold(format!("stream {name}: {}, {records} records", printable(source))),
-        plain(format!("  {pictures:.0} pictures/s, {batches:.1} batches/s{bad}")),
+        plain(format!("  {pictures:.0} pictures/s, {batches:.1} batches/s{fill}{bad}")),
         vec![
             "  ".to_owned().stylize(),
             bar(done, Color::Blue),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forebay_proto::v1::{
     ClosedStream, ConsumerStatus, GroupStatus, LaneStatus, LedgerOutage, SourceRequests, StageStatus, StatusReply,
-    StreamStatus, SwitchedOff,
+    StepFill, StreamStatus, SwitchedOff,
 };
 use serde_json::{Value, json};
 
@@ -52,6 +52,7 @@ fn after() -> StatusReply {
     stream.epoch_done += 2_000;
     stream.delivered += 2_000;
     stream.batches += 20;
+    stream.fill = Some(StepFill { unit: "patches".into(), filled: 450_000, room: 500_000 });
     stream.bad = 2;
     (stream.slots_held, stream.slots_ready, stream.slots_filling, stream.slots_free) = (2, 3, 1, 2);
     stream.consumers = vec![trainer(1, "", 50), trainer(2, "small", 5)];

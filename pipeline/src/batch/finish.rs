@@ -11,6 +11,7 @@ use crate::batch_metadata::{MixedLabels, SettledBatch};
 use crate::decode::mixing::Mixer;
 use crate::decode::steps::batch_call::{BatchCall, BatchCalls};
 use crate::decode::suspect_order::SuspectOrder;
+use crate::fill::FillMeter;
 use crate::latest_batch::LatestBatch;
 use crate::meter::Meter;
 use crate::publish;
@@ -32,8 +33,9 @@ pub(crate) struct Finish {
     withdrawn: Vec<SettledBatch>,
     /// Writes the columns that come from the dataset.
     targets: TargetWriter,
-    /// Where the batch that was made last is noted.
+    /// Where the batch that was made last is noted, and how far records fill their batches.
     latest: Arc<LatestBatch>,
+    fill: Arc<FillMeter>,
     /// Counts batches, and how long the stage waited for slots (writer) and for records (reader).
     pub meter: Arc<Meter>,
     sender: channel::Sender<WorkedBatch>,
@@ -45,14 +47,14 @@ impl Finish {
     pub(crate) fn new(targets: TargetWriter, meter: Arc<Meter>) -> Self {
         let (sender, receiver) = channel::unbounded();
         let (mixing, calling) = (InOrder::default(), InOrder::default());
-        let (withdrawn, latest) = (Vec::new(), Arc::default());
-        Self { mixer: None, calls: None, mixing, calling, withdrawn, targets, latest, meter, sender, receiver }
+        let (withdrawn, latest, fill) = (Vec::new(), Arc::default(), Arc::default());
+        Self { mixer: None, calls: None, mixing, calling, withdrawn, targets, latest, fill, meter, sender, receiver }
     }
 
-    /// The same, with the batch that was made last noted here.
+    /// The same, with the batch that was made last noted here, and counted how far records fill their batches.
     #[must_use]
-    pub(crate) fn noted_in(self, latest: Arc<LatestBatch>) -> Self {
-        Self { latest, ..self }
+    pub(crate) fn noted_in(self, latest: Arc<LatestBatch>, fill: Arc<FillMeter>) -> Self {
+        Self { latest, fill, ..self }
     }
 
     /// The same for a stream that mixes its pictures, if there is what does that.
@@ -152,6 +154,9 @@ impl Finish {
     fn publish(&mut self, batch: SettledBatch, outlet: &Outlet) {
         self.meter.item();
         self.latest.note(&batch.metadata);
+        if let Some(fill) = self.targets.fill(&batch.metadata) {
+            self.fill.add(fill);
+        }
         for bad in &batch.metadata.bad {
             outlet.tell_ring_of(bad);
         }

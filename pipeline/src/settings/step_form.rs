@@ -30,6 +30,14 @@ impl StepForm {
         }
     }
 
+    /// What the room of a step is counted in.
+    pub const fn unit(&self) -> &'static str {
+        match self {
+            Self::Buckets(_) => "places",
+            Self::Patches(_) => "patches",
+        }
+    }
+
     /// The buckets, if it is these.
     pub const fn buckets(&self) -> Option<&BucketSettings> {
         match self {

@@ -5,11 +5,14 @@ use std::time::{Duration, Instant};
 
 use forebay_delivery::{LedgerCounts, RingStatus};
 use forebay_pixels::Layout;
-use forebay_proto::v1::{CacheStatus, RingPlace, SeekStatus, SourceRequests, StageStatus, StreamInfo, StreamStatus};
+use forebay_proto::v1::{
+    CacheStatus, RingPlace, SeekStatus, SourceRequests, StageStatus, StepFill, StreamInfo, StreamStatus,
+};
 
 use super::rings::Site;
 use super::{Stream, batching};
 use crate::cache::{Cache, Figures};
+use crate::fill::Fill;
 use crate::meter::Meter;
 use crate::metric::Metric;
 use crate::placement::PixelPlace;
@@ -119,6 +122,7 @@ fn told(stream: &Stream, ring: RingStatus, counted: LedgerCounts) -> StreamStatu
         epoch_done: done,
         functions,
         python_workers: threads(python_workers),
+        fill: pipeline.fill().map(|(unit, Fill { filled, room })| StepFill { unit: unit.into(), filled, room }),
     }
 }
 
@@ -139,6 +143,11 @@ pub(super) async fn show(stream: &Stream, samples: &mut Samples) {
         (Metric::RecordsBad, stream.delivery.ledger().bad()),
     ] {
         samples.counter(metric, &labels, value);
+    }
+    if let Some((unit, Fill { filled, room })) = pipeline.fill() {
+        let labels = [labels[0], ("unit", unit)];
+        samples.counter(Metric::StepFilled, &labels, filled);
+        samples.counter(Metric::StepRoom, &labels, room);
     }
     let waited = Duration::from_nanos(counters.waited.load(Ordering::Relaxed));
     samples.seconds(Metric::TrainerWait, &labels, waited);

@@ -31,6 +31,7 @@ use crate::decode::steps::Steps;
 use crate::decode::steps::batch_call::BatchCalls;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, Pool};
+use crate::fill::{Fill, FillMeter};
 use crate::follow::FollowSettings;
 use crate::latest_batch::{LatestBatch, LatestTurns};
 use crate::lease::{self, LeaseSettings};
@@ -82,6 +83,7 @@ struct StageMeters {
     /// Pictures of this stream that went to the pool.
     decoded: Arc<AtomicU64>,
     latest: Arc<LatestBatch>,
+    fill: Arc<FillMeter>,
 }
 
 /// The stages if they run, and what outlives them.
@@ -125,6 +127,7 @@ impl Stages {
                 batch: Arc::new(Meter::new("batch")),
                 decoded: Arc::default(),
                 latest: Arc::default(),
+                fill: Arc::default(),
             },
             state: tokio::sync::Mutex::default(),
         }
@@ -193,6 +196,11 @@ impl Stages {
     pub(super) fn meters(&self) -> [(&Meter, u64); 2] {
         let StageMeters { batch, decoded, .. } = &self.meters;
         [(self.pool.meter(), decoded.load(Ordering::Relaxed)), (batch, batch.waits().items)]
+    }
+
+    /// The unit in which the room of steps is counted, and how far records fill it. Nothing if all pictures have one size.
+    pub(super) fn fill(&self) -> Option<(&'static str, Fill)> {
+        Some((self.settings.form.as_ref()?.unit(), self.meters.fill.sum()))
     }
 
     /// Looks at the prefetch. Returns nothing while the stream restarts, because there is no prefetch then.
@@ -342,7 +350,7 @@ impl Stages {
             finish: Finish::new(self.writer(), Arc::clone(&self.meters.batch))
                 .with_mixer(mixer)
                 .with_calls(calls, order)
-                .noted_in(Arc::clone(&self.meters.latest)),
+                .noted_in(Arc::clone(&self.meters.latest), Arc::clone(&self.meters.fill)),
             progress: ledger.updates().progress(),
             outlet: Outlet::new(self.identity.to_string(), output, delivery.outcomes(), step)
                 .with_bad_place(rules.bad_place()),

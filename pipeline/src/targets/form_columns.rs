@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::Recipe;
+use forebay_pixels::{PatchGrid, Recipe};
 use forebay_plan::Plan;
 use forebay_ring::SlotFrame;
 
@@ -11,6 +11,7 @@ use super::bucket_columns::BucketColumns;
 use super::patch_columns::PatchColumns;
 use crate::batch_metadata::BatchMetadata;
 use crate::classes::StreamClasses;
+use crate::fill::Fill;
 use crate::settings::StepForm;
 
 /// See the module.
@@ -49,6 +50,21 @@ impl FormColumns {
     /// What becomes of the pictures of a batch.
     pub(super) fn recipe(&self, metadata: &BatchMetadata) -> Option<&Arc<Recipe>> {
         Some(self.classes.as_ref()?.recipe(metadata.step?.class))
+    }
+
+    /// How far the records of a batch fill it.
+    pub(super) fn fill(&self, metadata: &BatchMetadata) -> Option<Fill> {
+        let places = &metadata.places;
+        Some(match &self.kind {
+            FormKind::Buckets(_) => Fill { filled: metadata.valid.into(), room: metadata.shown.into() },
+            FormKind::Patches(_) => {
+                let patches = self.recipe(metadata)?.patches()?;
+                let own = places.origins.iter().zip(&places.mask).filter(|(_, mask)| **mask == 1);
+                let grids = own.filter_map(|(origin, _)| patches.grid_of(origin.as_ref()?));
+                let room = u64::from(metadata.shown) * u64::from(patches.length);
+                Fill { filled: grids.map(PatchGrid::tokens).sum(), room }
+            }
+        })
     }
 
     /// Writes those of a batch, which has so many places.

@@ -4383,6 +4383,22 @@ pub struct StreamStatus {
     /// Processes that call them. 0 without functions, or if a Loader calls them.
     #[prost(uint32, tag = "31")]
     pub python_workers: u32,
+    /// How far records fill the batches so far. None if all pictures have one size.
+    #[prost(message, optional, tag = "33")]
+    pub fill: ::core::option::Option<StepFill>,
+}
+/// How far records fill the room of batches.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StepFill {
+    /// "places" or "patches".
+    #[prost(string, tag = "1")]
+    pub unit: ::prost::alloc::string::String,
+    /// The rest is padding, or copies of other records.
+    #[prost(uint64, tag = "2")]
+    pub filled: u64,
+    #[prost(uint64, tag = "3")]
+    pub room: u64,
 }
 /// A function in Python of a stream.
 #[allow(clippy::all)]

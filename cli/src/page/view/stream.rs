@@ -14,7 +14,7 @@ use crate::page::history::RatePoint;
 use crate::page::route::{ROWS, Route};
 use crate::span::span;
 use crate::status::Told;
-use crate::status::report::{GroupReport, StreamReport, TrainerReport};
+use crate::status::report::{FillReport, GroupReport, StreamReport, TrainerReport};
 use crate::user;
 use crate::verdict::StageShares;
 
@@ -205,6 +205,10 @@ fn with_rest(table: DocumentTable, all: usize, what: &str) -> Vec<DocumentPart> 
 
 fn caches(report: &StreamReport<'_>) -> Vec<DocumentPart> {
     let mut facts = Vec::new();
+    if let Some(FillReport { unit, filled, room }) = report.fill {
+        let [filled, room] = [filled, room].map(HumanCount);
+        facts.push(fact("Filled by records", format!("{filled} of {room} {unit} of batches")));
+    }
     if let Some(requests) = &report.requests {
         let given_up = HumanCount(requests.given_up);
         let text =

@@ -2,7 +2,8 @@
 
 use forebay_proto::v1::{
     CacheStatus, ClosedStream, ConsumerStatus, GroupStatus, LedgerOutage, LedgerSpec, LedgerStatus, Progress,
-    QuarantinedRecord, SeekStatus, SourceRequests, StageStatus, StatusReply, StreamStatus, SwitchedOff, WorkerStatus,
+    QuarantinedRecord, SeekStatus, SourceRequests, StageStatus, StatusReply, StepFill, StreamStatus, SwitchedOff,
+    WorkerStatus,
 };
 
 use std::sync::Arc;
@@ -137,6 +138,7 @@ fn stream(name: &str, open_ms: u64) -> StreamStatus {
         stages: vec![stage("prefetch", 0, 0), stage("decode", 0, 9_000_000), stage("batch", 1_000_000, 0)],
         requests: Some(SourceRequests { in_flight: 7, most: 64, given_up: 1 }),
         cache: Some(CacheStatus { keep: "encoded".into(), records: 5, bytes: 700, budget: 800, hits: 9, misses: 6 }),
+        fill: Some(StepFill { unit: "patches".into(), filled: 90_000, room: 102_400 }),
         seek: Some(SeekStatus { pictures: 4, bytes: 600, budget: 900 }),
         ..Default::default()
     }
