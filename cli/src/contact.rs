@@ -1,17 +1,21 @@
 //! A contact sheet: the pictures of a batch side by side, each with what is known of it drawn on it and below it.
 
+use std::borrow::Cow;
+
 use embedded_graphics::mono_font::MonoTextStyle;
 use embedded_graphics::mono_font::ascii::FONT_7X13;
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{Drawable as _, Point, RgbColor as _};
 use embedded_graphics::text::Text;
 use forebay_client::Batch;
+use forebay_columns::PATCHED;
 use forebay_ring::{Dtype, Layout, Shape};
 use half::{bf16, f16};
 use image::{Rgb, RgbImage};
 
 use crate::drawing;
 use crate::paper::Paper;
+use crate::uncut::uncut;
 
 /// Pixels between pictures, and around them.
 const GAP: u32 = 8;
@@ -19,27 +23,30 @@ const GAP: u32 = 8;
 const LABEL: u32 = 18;
 /// Side of a square behind what is transparent.
 const SQUARE: u32 = 8;
+/// Pixels that a picture has room for at least, so that there is some for its label.
+const NARROWEST: u32 = 64;
 /// Width of one letter.
 const LETTER: u32 = 7;
 const PAPER: Rgb<u8> = Rgb([250, 250, 248]);
 
 /// Draws the first `count` pictures of a batch, `columns` in a row.
 pub(crate) fn sheet(batch: &Batch, classes: &[String], count: usize, columns: u32) -> RgbImage {
-    let shape = batch.shape();
     let count = count.min(batch.shown());
-    let (cell, row) = (shape.width + GAP, shape.height + LABEL + GAP);
+    let pictures: Vec<RgbImage> = (0..count).map(|place| picture(batch, place)).collect();
+    let largest = |side: fn(&RgbImage) -> u32| pictures.iter().map(side).max().unwrap_or(0);
+    let (width, height) = (largest(RgbImage::width).max(NARROWEST), largest(RgbImage::height));
+    let (cell, row) = (width + GAP, height + LABEL + GAP);
     let rows = u32::try_from(count).unwrap_or(u32::MAX).div_ceil(columns);
     let mut sheet = RgbImage::from_pixel(columns * cell + GAP, rows * row + GAP, PAPER);
-    for (place, number) in (0..count).zip(0u32..) {
+    for ((place, number), mut picture) in (0..count).zip(0u32..).zip(pictures) {
         let (left, top) = (GAP + number % columns * cell, GAP + number / columns * row);
-        let mut picture = picture(batch.images(), shape, place);
         let annotations = drawing::of_batch(batch, place);
         drawing::annotate(&mut picture, &annotations, classes);
         image::imageops::replace(&mut sheet, &picture, left.into(), top.into());
         let caption = drawing::first_text(&annotations);
-        let text = label((batch.labels()[place], caption), batch.records()[place], classes, shape.width);
+        let text = label((batch.labels()[place], caption), batch.records()[place], classes, width);
         let style = MonoTextStyle::new(&FONT_7X13, Rgb888::BLACK);
-        let base = Point::new(left.cast_signed(), (top + shape.height + LABEL - 6).cast_signed());
+        let base = Point::new(left.cast_signed(), (top + height + LABEL - 6).cast_signed());
         // Drawing onto memory cannot fail.
         let Ok(_) = Text::new(&text, base, style).draw(&mut Paper(&mut sheet));
     }
@@ -57,12 +64,19 @@ fn label((label, caption): (i64, Option<String>), record: i64, classes: &[String
     text.chars().take((width / LETTER) as usize).collect()
 }
 
-/// One place of a batch as eight-bit RGB; floats are spread from the picture's smallest value to its largest.
-fn picture(images: &[u8], shape: Shape, place: usize) -> RgbImage {
-    let values = shape.height as usize * shape.width as usize * shape.channels as usize;
-    let size = shape.dtype.size();
-    let values = floats(&images[place * values * size..(place + 1) * values * size], shape.dtype);
-    let arrangement = Arrangement { size: (shape.width, shape.height), channels: shape.channels, layout: shape.layout };
+/// One place of a batch as eight-bit RGB; floats are spread from the picture's smallest value to its largest. Patches are put together,
+/// without padding.
+fn picture(batch: &Batch, place: usize) -> RgbImage {
+    let shape = batch.shape();
+    let pixel = shape.channels as usize * shape.dtype.size();
+    let len = shape.height as usize * shape.width as usize * pixel;
+    let bytes = &batch.images()[place * len..(place + 1) * len];
+    let (bytes, size) = match grid(batch, shape, place) {
+        Some((grid, side)) => (Cow::from(uncut(bytes, grid, side, pixel)), (grid.1 * side, grid.0 * side)),
+        None => (Cow::from(bytes), (shape.width, shape.height)),
+    };
+    let values = floats(&bytes, shape.dtype);
+    let arrangement = Arrangement { size, channels: shape.channels, layout: shape.layout };
     // Colours are spread together, and alpha by itself.
     let extremes = [false, true].map(|alpha| match shape.dtype {
         Dtype::U8 => (0.0, 255.0),
@@ -77,6 +91,16 @@ fn picture(images: &[u8], shape: Shape, place: usize) -> RgbImage {
             false => 0.0,
         }
     })
+}
+
+/// Rows and columns of the patches of a place, and their side, if the pictures of the batch are cut into patches: a patch is a row of
+/// the place.
+fn grid(batch: &Batch, shape: Shape, place: usize) -> Option<((u32, u32), u32)> {
+    let columns = PATCHED.map(|name| batch.column(name));
+    let [Some(_), Some(_), Some(grid)] = columns else { return None };
+    let number = |at: usize| Some(u32::from_le_bytes(grid.place(place).get(at..at + 4)?.try_into().ok()?));
+    let (rows, columns) = (number(0)?, number(4)?);
+    (u64::from(rows) * u64::from(columns) <= shape.height.into()).then(|| ((rows, columns), shape.width.isqrt()))
 }
 
 /// The values of little-endian bytes.

@@ -44,6 +44,7 @@ mod serve;
 mod span;
 mod status;
 mod top;
+mod uncut;
 mod user;
 mod verdict;
 mod verify;

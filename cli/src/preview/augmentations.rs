@@ -17,6 +17,7 @@ use crate::chosen::ChosenStream;
 use crate::contact::{Arrangement, floats};
 use crate::failure::Failure;
 use crate::pair::value;
+use crate::uncut::uncut;
 
 /// Pixels of all pictures of a sheet.
 const MOST_PIXELS: u64 = 1 << 27;
@@ -90,22 +91,16 @@ pub(crate) fn replayed(view: &ReplayedView) -> RgbImage {
         .recipe
         .normalize()
         .map_or((pixels::PerChannel::One(0.0), pixels::PerChannel::One(1.0)), |by| (by.mean, by.std));
-    let (bytes, height, width) = uncut(view).unwrap_or_else(|| (view.bytes.clone(), height, width));
+    let (bytes, height, width) = whole(view).unwrap_or_else(|| (view.bytes.clone(), height, width));
     let arrangement = Arrangement { size: (width, height), channels, layout };
     arrangement.picture(&floats(&bytes, dtype), |channel, value| (value * std.of(channel) + mean.of(channel)) * one)
 }
 
 /// The picture that was cut into patches: its bytes, height and width. Nothing if it was not.
-fn uncut(view: &ReplayedView) -> Option<(Vec<u8>, u32, u32)> {
+fn whole(view: &ReplayedView) -> Option<(Vec<u8>, u32, u32)> {
     let (patches, output) = (view.recipe.patches()?, view.recipe.output());
-    let grid = patches.grid_of(&view.origin?)?;
-    let (side, columns) = (patches.side as usize, grid.columns as usize);
-    let len = side * output.mode.channels() as usize * output.dtype.len();
-    let line = |row: usize, column: usize| {
-        let at = ((row / side * columns + column) * side + row % side) * len;
-        &view.bytes[at..at + len]
-    };
-    let rows = grid.rows as usize * side;
-    let bytes = (0..rows).flat_map(|row| (0..columns).flat_map(move |column| line(row, column)));
-    Some((bytes.copied().collect(), grid.rows * patches.side, grid.columns * patches.side))
+    let (side, grid) = (patches.side, patches.grid_of(&view.origin?)?);
+    let pixel = output.mode.channels() as usize * output.dtype.len();
+    let bytes = uncut(&view.bytes, (grid.rows, grid.columns), side, pixel);
+    Some((bytes, grid.rows * side, grid.columns * side))
 }

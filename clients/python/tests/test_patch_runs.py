@@ -8,9 +8,11 @@ from contextlib import ExitStack
 from itertools import chain
 
 import forebay
+import numpy as np
 import pytest
 from forebay import SettingsError
-from patched import LENGTHS, PATCHES, check, spoil
+from patched import LENGTHS, PATCHES, SIDE, check, grid_of, spoil
+from PIL import Image
 from processes import private_daemons
 from sized import RECORDS, own
 
@@ -124,3 +126,20 @@ def test_rule_65_bad_records_keep_their_place_first_in_the_middle_last_and_all_o
         assert lengths == (LENGTHS * 5)[: len(lengths)]
         for number, content in contents.items():
             sized.replace(number, content)
+
+
+def test_a_contact_sheet_shows_the_pictures_that_were_cut_and_no_padding(service, sized, tmp_path):
+    sized = sized(8)
+    sheet = tmp_path / "sheet.png"
+    daemon = service(sized.folder, batch_size=4, patches=PATCHES)
+    said = daemon.says("preview", "--stream", "train", "--output", str(sheet))
+    assert "4 pictures" in said
+    drawn = np.asarray(Image.open(sheet))
+    for record in range(4):
+        left = 8 + record * (64 + 8)
+        # The first step has the first length.
+        rows, columns = grid_of(sized.sizes[record], SIDE, LENGTHS[0])
+        height, width = rows * SIDE, columns * SIDE
+        whole = Image.open(sized.file(record)).resize((width, height), Image.Resampling.BICUBIC)
+        assert (drawn[8 : 8 + height, left : left + width] == np.asarray(whole)).all(), record
+        assert (drawn[8 : 8 + height, left + width : left + width + 8] == drawn[0, 0]).all()
