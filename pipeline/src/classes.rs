@@ -6,7 +6,7 @@ mod found_buckets;
 
 use std::sync::Arc;
 
-use forebay_pixels::{Annotated, Origin, Recipe};
+use forebay_pixels::{Annotated, Draw, Origin, PatchGrid, Recipe};
 use forebay_plan::{Bucket, ClassTable, Leftovers, SelectionProblem};
 use forebay_proto::v1::{ClassOrder, SourceShare};
 use forebay_ring::PictureSize;
@@ -210,15 +210,15 @@ impl StreamClasses {
         Err(Reason::Size { known: (known.height, known.width), found: (height, width) })
     }
 
-    /// How many patches these records have in a step of a class. 0 if that is not known of all of them.
-    pub(crate) fn tokens(&self, class: usize, records: impl Iterator<Item = u64>) -> u64 {
+    /// How many patches the pictures with these draws have in a step of a class. 0 if that is not known of all of their records.
+    pub(crate) fn tokens(&self, class: usize, pictures: impl Iterator<Item = (u64, Draw)>) -> u64 {
         let Some(patches) = self.recipe(class).patches().filter(|_| !self.sizes.is_empty()) else { return 0 };
-        let tokens = |record| {
+        let tokens = |(record, draw)| {
             let size = self.sizes.get(record)?;
             // A picture that the rule refuses has no patches.
-            Some(patches.grid(size.height, size.width).map_or(0, forebay_pixels::PatchGrid::tokens))
+            Some(patches.drawn_grid((size.height, size.width), draw).map_or(0, PatchGrid::tokens))
         };
-        records.map(tokens).sum::<Option<u64>>().unwrap_or(0)
+        pictures.map(tokens).sum::<Option<u64>>().unwrap_or(0)
     }
 }
 

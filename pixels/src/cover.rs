@@ -64,7 +64,7 @@ impl Cover {
     pub(crate) fn plan(&self, plan: &mut Plan, draw: Draw) {
         let (height, width) = self.resized(plan.height, plan.width);
         plan.resize(width, height, self.interpolation);
-        plan.cut(self.kept((height, width), draw.covering()));
+        plan.cut(self.kept((height, width), draw.fitting()));
     }
 
     /// The first row and column of what is kept of a picture of this width and height, in the resized picture, mirrored as it
@@ -76,7 +76,7 @@ impl Cover {
         (mirrored, flipped): (bool, bool),
     ) -> (u32, u32) {
         let resized = self.resized(height, width);
-        let mut kept = self.kept(resized, draw.covering());
+        let mut kept = self.kept(resized, draw.fitting());
         if mirrored {
             kept = kept.mirrored_in(resized.1);
         }

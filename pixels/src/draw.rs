@@ -8,8 +8,8 @@ const PARTS: u64 = u64::MAX;
 /// Used instead of a transform's place in the draws of mixing. No list is that long.
 const MIXING: u64 = u64::MAX;
 
-/// The same for what is done to a picture before the list, for its bucket.
-const COVERING: u64 = u64::MAX - 1;
+/// The same for what is done to a picture before the list, so that it fits its step.
+const FITTING: u64 = u64::MAX - 1;
 
 /// Which picture's random choices: they depend on this alone, not on batch, node, lane, attempt or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +46,9 @@ impl Draw {
         self.draws(MIXING)
     }
 
-    /// The draws of what cuts the picture to its bucket, before the recipe's list.
-    pub(crate) fn covering(self) -> Draws {
-        self.draws(COVERING)
+    /// The draws of what fits the picture to its step, before the recipe's list.
+    pub(crate) fn fitting(self) -> Draws {
+        self.draws(FITTING)
     }
 
     fn draws(self, place: u64) -> Draws {

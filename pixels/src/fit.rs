@@ -7,11 +7,11 @@ use crate::patches::Patches;
 use crate::plan::Plan;
 
 /// See the module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fit {
     /// It is cut to a bucket.
     Cover(Cover),
-    /// It is resized to whole patches, which are cut behind the transforms.
+    /// It, or a random part of it, is resized to whole patches, which are cut behind the transforms.
     Patches(Patches),
 }
 
@@ -48,14 +48,14 @@ impl Fit {
     pub(crate) fn plan(&self, plan: &mut Plan, origin: &Origin, draw: Draw) {
         match self {
             Self::Cover(cover) => cover.plan(plan, draw),
-            Self::Patches(patches) => patches.plan(plan, origin),
+            Self::Patches(patches) => patches.plan(plan, origin, draw),
         }
     }
 
     /// Looks behind the transforms whether the picture still fits.
-    pub(crate) fn check(&self, plan: &mut Plan, origin: &Origin) {
+    pub(crate) fn check(&self, plan: &mut Plan, origin: &Origin, draw: Draw) {
         if let Self::Patches(patches) = self {
-            patches.check(plan, origin);
+            patches.check(plan, origin, draw);
         }
     }
 

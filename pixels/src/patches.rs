@@ -5,10 +5,12 @@ mod rule;
 
 pub use rule::{PatchGrid, PatchRule};
 
+use crate::draw::Draw;
 use crate::fault::Fault;
 use crate::interpolation::Interpolation;
 use crate::origin::{Annotated, Origin};
 use crate::plan::Plan;
+use crate::random_part::RandomPart;
 
 /// What is behind the last patch of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,10 +28,10 @@ pub enum PatchPadding {
 /// use forebay_pixels::{Interpolation, PatchGrid, PatchPadding, PatchRule, Patches};
 ///
 /// let (rule, interpolation, padding) = (PatchRule::Naflex, Interpolation::Bicubic, PatchPadding::Zero);
-/// let patches = Patches { rule, side: 16, length: 256, interpolation, padding };
+/// let patches = Patches { rule, side: 16, length: 256, interpolation, padding, part: None };
 /// assert_eq!(patches.grid(1000, 1500), Some(PatchGrid { rows: 13, columns: 19 }));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Patches {
     /// Which size a picture gets.
     pub rule: PatchRule,
@@ -41,6 +43,8 @@ pub struct Patches {
     pub interpolation: Interpolation,
     /// What is behind the picture's own patches.
     pub padding: PatchPadding,
+    /// What is cut out before the resize, if not the whole picture is resized.
+    pub part: Option<RandomPart>,
 }
 
 /// Longest side of a patch: its pixels are counted in 16 bits.
@@ -53,10 +57,17 @@ impl Patches {
         (1..=u64::from(self.length)).contains(&grid.tokens()).then_some(grid)
     }
 
+    /// The patches of what is drawn of a picture of this height and width, as seen.
+    pub fn drawn_grid(&self, (height, width): (u32, u32), draw: Draw) -> Option<PatchGrid> {
+        let Some(part) = self.part else { return self.grid(height, width) };
+        let part = part.of((width, height), draw.fitting());
+        self.grid(part.height, part.width)
+    }
+
     /// The patches of a picture that was made of this, whatever it was decoded as.
-    pub fn grid_of(&self, origin: &Origin) -> Option<PatchGrid> {
+    pub fn grid_of(&self, origin: &Origin, draw: Draw) -> Option<PatchGrid> {
         let (width, height) = origin.annotated(Annotated::AsSeen);
-        self.grid(height, width)
+        self.drawn_grid((height, width), draw)
     }
 
     /// Pixels of a patch.
@@ -70,8 +81,11 @@ impl Patches {
     }
 
     /// Adds what they need to a plan that has no step yet.
-    pub(crate) fn plan(&self, plan: &mut Plan, origin: &Origin) {
-        if let Some(PatchGrid { rows, columns }) = self.grid_of(origin) {
+    pub(crate) fn plan(&self, plan: &mut Plan, origin: &Origin, draw: Draw) {
+        if let Some(part) = self.part {
+            plan.cut(part.of((plan.width, plan.height), draw.fitting()));
+        }
+        if let Some(PatchGrid { rows, columns }) = self.grid_of(origin, draw) {
             plan.resize(columns * self.side, rows * self.side, self.interpolation);
         } else {
             let (width, height) = origin.annotated(Annotated::AsSeen);
@@ -81,8 +95,8 @@ impl Patches {
     }
 
     /// Refuses a picture whose size has changed since.
-    pub(crate) fn check(&self, plan: &mut Plan, origin: &Origin) {
-        if let Some(PatchGrid { rows, columns }) = self.grid_of(origin) {
+    pub(crate) fn check(&self, plan: &mut Plan, origin: &Origin, draw: Draw) {
+        if let Some(PatchGrid { rows, columns }) = self.grid_of(origin, draw) {
             plan.expect(columns * self.side, rows * self.side);
         }
     }

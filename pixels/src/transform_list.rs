@@ -241,7 +241,7 @@ impl TransformList {
                 transform.plan(plan, draw.at(place));
             }
             if let Some(fit) = &self.fit {
-                fit.check(plan, origin);
+                fit.check(plan, origin, draw);
             }
             return;
         };

@@ -1,16 +1,16 @@
 //! Pictures that are cut into patches: each is the whole picture of the same transforms, cut afterwards (semantics rule 65).
 
 use forebay_pixels::{
-    CpuDecoder, Draw, Dtype, Fault, Fit, Interpolation, Layout, Limits, Mode, Normalize, Origin, Output, PatchGrid,
-    PatchPadding, PatchRule, Patches, PerChannel, RandomHorizontalFlip, RandomVerticalFlip, Recipe, RecipeError,
-    Resize, Size, Transform, TransformList, sample,
+    CpuDecoder, Crop, Draw, Dtype, Fault, Fit, Interpolation, Layout, Limits, Mode, Normalize, Origin, Output,
+    PatchGrid, PatchPadding, PatchRule, Patches, PerChannel, RandomHorizontalFlip, RandomPart, RandomVerticalFlip,
+    Recipe, RecipeError, Rect, Resize, Size, Step, Transform, TransformList, sample,
 };
 use proptest::prelude::*;
 
 const DRAW: Draw = Draw { seed: 3, epoch: 1, record: 7 };
 
 fn patches(rule: PatchRule, side: u32, length: u32, padding: PatchPadding) -> Patches {
-    Patches { rule, side, length, interpolation: rule.interpolation(), padding }
+    Patches { rule, side, length, interpolation: rule.interpolation(), padding, part: None }
 }
 
 /// The patches of a picture in rows, whose pixels have so many bytes.
@@ -54,7 +54,7 @@ proptest! {
         let (mut decoder, limits) = (CpuDecoder::new(), Limits::default());
         let mut place = vec![0xA5; recipe.place_len()];
         let made = decoder.decode(&bytes, &recipe, DRAW, &limits, &mut place).unwrap();
-        let grid = patches.grid_of(&made.origin).unwrap();
+        let grid = patches.grid_of(&made.origin, DRAW).unwrap();
         prop_assert_eq!(Some(grid), patches.grid(height, width));
         let size = Size::HeightWidth([grid.rows * side, grid.columns * side]);
         list.insert(0, Transform::Resize(Resize { size, interpolation: Interpolation::Bicubic }));
@@ -74,6 +74,52 @@ proptest! {
         let zero = vec![0; dtype.len()];
         let filled = if is_timm { black } else { &zero };
         prop_assert!(rest.chunks_exact(dtype.len()).all(|value| value == filled));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn rule_65_patches_of_a_random_part_are_those_of_a_picture_that_is_cut_first(
+        (width, height) in (1..150_u32, 1..150_u32),
+        (side, length) in (1..20_u32, 1..60_u32),
+        (low, ratio) in (0.05..1.0_f64, 1.0..1.5_f64),
+        record in 0..1000_u64,
+        mirrors in any::<bool>(),
+    ) {
+        let part = RandomPart { scale: [low, 1.0], ratio: [1.0 / ratio, ratio] };
+        let patches = Patches { part: Some(part), ..patches(PatchRule::Naflex, side, length, PatchPadding::Zero) };
+        let mirror = Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(f64::from(u8::from(mirrors))));
+        let recipe = Recipe::fitting(Fit::Patches(patches), vec![mirror.clone()], Output::default()).unwrap();
+        let draw = Draw { record, ..DRAW };
+        let bytes = sample::photograph(5, width, height);
+        let (mut decoder, limits) = (CpuDecoder::new(), Limits::default());
+        let mut place = vec![0xA5; recipe.place_len()];
+        let made = decoder.decode(&bytes, &recipe, draw, &limits, &mut place).unwrap();
+        let plan = recipe.plan(width, height, draw);
+        let cut = plan.steps.iter().find_map(|step| match step {
+            Step::Cut(rect) => Some(*rect),
+            _ => None,
+        });
+        let cut = cut.unwrap_or(Rect { left: 0, top: 0, width, height });
+        let grid = patches.grid_of(&made.origin, draw).unwrap();
+        prop_assert_eq!(Some(grid), patches.grid(cut.height, cut.width), "the rule's size of what is cut out");
+        prop_assert_eq!(Some(grid), patches.drawn_grid((height, width), draw), "known without the picture");
+        let (left, top) = (cut.left.cast_signed(), cut.top.cast_signed());
+        let size = Size::HeightWidth([grid.rows * side, grid.columns * side]);
+        let whole = TransformList::new(
+            vec![
+                Transform::Crop(Crop { left, top, width: cut.width, height: cut.height }),
+                Transform::Resize(Resize { size, interpolation: Interpolation::Bicubic }),
+                mirror,
+            ],
+            Output::default(),
+        );
+        let whole = decoder.decode_sized(&bytes, &whole.unwrap(), draw, &limits).unwrap();
+        let expected = crate::cut(&whole.bytes, grid, side as usize, 3);
+        let (own, rest) = place.split_at(expected.len());
+        prop_assert!(own == expected, "{:?} of {:?}", grid, cut);
+        prop_assert!(rest.iter().all(|value| *value == 0));
     }
 }
 
@@ -106,7 +152,7 @@ fn rule_65_a_picture_that_the_rule_refuses_is_bad() {
     // No room for a token of nine patches.
     let small = patches(PatchRule::Gemma4, 16, 8, PatchPadding::Zero);
     let recipe = Recipe::fitting(Fit::Patches(small), Vec::new(), Output::default()).unwrap();
-    assert_eq!(small.grid_of(&Origin::plain((40, 30))), None);
+    assert_eq!(small.grid_of(&Origin::plain((40, 30)), DRAW), None);
     let mut place = vec![0; recipe.place_len()];
     let bytes = sample::photograph(5, 40, 30);
     let refused = CpuDecoder::new().decode(&bytes, &recipe, DRAW, &Limits::default(), &mut place).unwrap_err();

@@ -70,7 +70,7 @@ impl PatchArgs {
             return Err(Failure::Usage(format!("--seq-lens: {problem}.")));
         }
         let (interpolation, padding) = (rule.interpolation(), PatchPadding::default());
-        Ok(Some((Patches { rule, side: self.patch, length: lengths[0], interpolation, padding }, lengths)))
+        Ok(Some((Patches { rule, side: self.patch, length: lengths[0], interpolation, padding, part: None }, lengths)))
     }
 
     /// The epoch of so many records, of which some have these sizes: height, width and how many records.

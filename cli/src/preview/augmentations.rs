@@ -98,9 +98,8 @@ pub(crate) fn replayed(view: &ReplayedView) -> RgbImage {
 
 /// The picture that was cut into patches: its bytes, height and width. Nothing if it was not.
 fn whole(view: &ReplayedView) -> Option<(Vec<u8>, u32, u32)> {
-    let (patches, output) = (view.recipe.patches()?, view.recipe.output());
-    let (side, grid) = (patches.side, patches.grid_of(&view.origin?)?);
+    let (side, output) = (view.recipe.patches()?.side, view.recipe.output());
+    let pixels::Plan { height, width, .. } = view.plan;
     let pixel = output.mode.channels() as usize * output.dtype.len();
-    let bytes = uncut(&view.bytes, (grid.rows, grid.columns), side, pixel);
-    Some((bytes, grid.rows * side, grid.columns * side))
+    Some((uncut(&view.bytes, (height / side, width / side), side, pixel), height, width))
 }

@@ -138,3 +138,30 @@ def test_rule_65_what_does_not_go_with_patches_is_refused_by_name(sized):
     ):
         with pytest.raises(SettingsError, match=words):
             loader(sized, **settings)
+
+
+def test_rule_65_random_parts_differ_by_epoch_and_their_patches_are_counted_before_they_are_read(sized):
+    sized = sized()
+    table = {**PATCHES, "scale": [0.2, 0.8], "ratio": [0.5, 2.0]}
+
+    def epochs():
+        with loader(sized, patches=table, seed=5, epochs=2, shuffle=True) as stream:
+            for _ in range(2):
+                told = {}
+                for batch in stream:
+                    patches, _, valid = batch.patches()
+                    assert batch.planned_tokens[0] == batch.grid[batch.mask].prod(axis=1).sum()
+                    assert (valid.sum(axis=1) == batch.grid.prod(axis=1)).all()
+                    for place, record in enumerate(batch.records.tolist()):
+                        told[record] = (batch.grid[place].tolist(), patches[place].tobytes())
+                yield told
+
+    first, again = list(epochs()), list(epochs())
+    assert first == again, "draws follow from seed, epoch and record"
+    assert set(first[0]) == set(first[1]) == set(range(RECORDS))
+    whole = {}
+    with loader(sized) as stream:
+        for batch in stream:
+            whole |= {record: batch.grid[place].tolist() for place, record in enumerate(batch.records.tolist())}
+    assert sum(first[0][record][1] != first[1][record][1] for record in range(RECORDS)) > RECORDS / 2
+    assert any(first[0][record][0] != whole[record] for record in range(RECORDS))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{PatchGrid, Recipe};
+use forebay_pixels::Recipe;
 use forebay_plan::Plan;
 use forebay_ring::SlotFrame;
 
@@ -42,7 +42,7 @@ impl FormColumns {
     pub(super) fn set(&mut self, classes: Arc<StreamClasses>, plan: &Arc<Plan>, seed: u64) {
         match &mut self.kind {
             FormKind::Buckets(columns) => columns.set(Arc::clone(&classes), seed),
-            FormKind::Patches(columns) => columns.set(Arc::clone(&classes), Arc::clone(plan)),
+            FormKind::Patches(columns) => columns.set(Arc::clone(&classes), Arc::clone(plan), seed),
         }
         self.classes = Some(classes);
     }
@@ -54,17 +54,10 @@ impl FormColumns {
 
     /// How far the records of a batch fill it.
     pub(super) fn fill(&self, metadata: &BatchMetadata) -> Option<Fill> {
-        let places = &metadata.places;
-        Some(match &self.kind {
-            FormKind::Buckets(_) => Fill { filled: metadata.valid.into(), room: metadata.shown.into() },
-            FormKind::Patches(_) => {
-                let patches = self.recipe(metadata)?.patches()?;
-                let own = places.origins.iter().zip(&places.mask).filter(|(_, mask)| **mask == 1);
-                let grids = own.filter_map(|(origin, _)| patches.grid_of(origin.as_ref()?));
-                let room = u64::from(metadata.shown) * u64::from(patches.length);
-                Fill { filled: grids.map(PatchGrid::tokens).sum(), room }
-            }
-        })
+        match &self.kind {
+            FormKind::Buckets(_) => Some(Fill { filled: metadata.valid.into(), room: metadata.shown.into() }),
+            FormKind::Patches(columns) => columns.fill(metadata),
+        }
     }
 
     /// Writes those of a batch, which has so many places.

@@ -7,9 +7,7 @@ use crate::draw::Draws;
 use crate::interpolation::Interpolation;
 use crate::number::range_problem;
 use crate::plan::{Plan, Rect};
-
-/// Tries of a random part before the middle is taken, as torchvision.
-const TRIES: u64 = 10;
+use crate::random_part::{tried, whole};
 
 /// A random part with a random aspect ratio, resized: torchvision's `RandomResizedCrop`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -53,25 +51,8 @@ impl RandomResizedCrop {
     }
 
     /// The random part: up to ten tries, then the largest middle part whose ratio is allowed.
-    #[expect(clippy::cast_precision_loss, reason = "areas below 2^53 fit a double")]
     fn part(&self, width: u32, height: u32, draws: Draws) -> Rect {
-        let area = (u64::from(width) * u64::from(height)) as f64;
-        let log_ratio = self.ratio.map(libm::log);
-        for number in (0..TRIES * 4).step_by(4) {
-            let part_area = area * draws.between(number, self.scale[0], self.scale[1]);
-            let ratio = libm::exp(draws.between(number + 1, log_ratio[0], log_ratio[1]));
-            let part_width = whole(libm::sqrt(part_area * ratio));
-            let part_height = whole(libm::sqrt(part_area / ratio));
-            if (1..=width).contains(&part_width) && (1..=height).contains(&part_height) {
-                return Rect {
-                    left: draws.below(number + 3, width - part_width + 1),
-                    top: draws.below(number + 2, height - part_height + 1),
-                    width: part_width,
-                    height: part_height,
-                };
-            }
-        }
-        self.middle(width, height)
+        tried((width, height), self.scale, (1.0, self.ratio), draws).unwrap_or_else(|| self.middle(width, height))
     }
 
     fn middle(&self, width: u32, height: u32) -> Rect {
@@ -93,10 +74,4 @@ fn default_scale() -> [f64; 2] {
 
 fn default_ratio() -> [f64; 2] {
     [3.0 / 4.0, 4.0 / 3.0]
-}
-
-/// Rounded to the nearest whole number, halves to even; out of range numbers give the range's ends.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such casts saturate, which is meant")]
-fn whole(value: f64) -> u32 {
-    libm::rint(value) as u32
 }

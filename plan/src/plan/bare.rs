@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use forebay_proto::Turn;
+
 use super::{EpochOrder, Places};
 use crate::classes::StepClass;
 
@@ -23,13 +25,13 @@ impl EpochOrder {
         }
     }
 
-    /// The records of a step of a class on all ranks together, one for each of its turns. None if steps have no classes.
-    pub fn records_of_step(&self, step: u64) -> impl Iterator<Item = u64> {
+    /// The turns of a step of a class on all ranks together. None if steps have no classes.
+    pub fn turns_of_step(&self, step: u64) -> impl Iterator<Item = Turn> {
         let part = match &self.places {
             Places::OfClasses(part) => Some(part),
             _ => None,
         };
-        part.into_iter().flat_map(move |part| part.turns_of_step(step)).map(|turn| self.of_dataset(turn).record())
+        part.into_iter().flat_map(move |part| part.turns_of_step(step)).map(|turn| self.of_dataset(turn))
     }
 
     /// How many places a step of a class has here, which may be less than its positions. Nothing if steps have no classes.

@@ -126,9 +126,9 @@ class Arguments(Batches[Batch]):
                 done behind the cut. docs/sizes.md explains all of it. None: all pictures have one size.
             patches: Pictures at their own aspect, cut into patches, as native-resolution transformers train on them.
                 "naflex", "siglip2" and "gemma4" are the sizes of timm's NaFlex loader and of the processors of SigLIP 2
-                and Gemma 4. A table has the rule and its settings: patch, seq_lens, tokens, divisor, interpolation and
-                padding. transform may have what is done behind the resize. docs/sizes.md explains all of it. None:
-                pictures are not cut into patches.
+                and Gemma 4. A table has the rule and its settings: patch, seq_lens, tokens, divisor, interpolation,
+                padding, scale and ratio. transform may have what is done behind the resize. docs/sizes.md explains all
+                of it. None: pictures are not cut into patches.
             views: Further views of each picture: columns with a size or transforms of their own. A picture is read and
                 decoded once for all views, and each view has its own random choices. match, dtype and layout are those
                 of images, unless a view has its own. Cannot be combined with `reducing_gap`. None: only images. A view

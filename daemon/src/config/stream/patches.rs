@@ -2,7 +2,7 @@
 
 use forebay_pipeline::keys;
 use forebay_pipeline::settings::{Home, Key, PatchSettings};
-use forebay_pixels::{Fit, Interpolation, MAX_PATCH_SIDE, PatchPadding, PatchRule, Patches};
+use forebay_pixels::{Fit, Interpolation, MAX_PATCH_SIDE, PatchPadding, PatchRule, Patches, RandomPart};
 use serde_json::Value;
 
 use super::super::table::Table;
@@ -12,7 +12,7 @@ use super::super::value::{choice, whole};
 pub(super) const KEYS: &[Key] = keys! {
     /// Pictures at their own aspect, cut into patches, as native-resolution transformers train on them. "naflex", "siglip2" and
     /// "gemma4" are the sizes of timm's NaFlex loader and of the processors of SigLIP 2 and Gemma 4. A table has the rule and its
-    /// settings: patch, seq_lens, tokens, divisor, interpolation and padding. transform may have what is done behind the resize.
+    /// settings: patch, seq_lens, tokens, divisor, interpolation, padding, scale and ratio. transform may have what is done behind the resize.
     /// docs/sizes.md explains all of it. Left out: pictures are not cut into patches.
     patches: "str | Mapping[str, Any]",
         example: "{ rule = \"naflex\", seq_lens = [128, 256, 576], tokens = 147456 }", home: Home::Loader;
@@ -48,7 +48,7 @@ impl PatchKey {
     /// The rule with the settings of its package.
     fn of_rule(rule: PatchRule) -> Self {
         let (interpolation, padding, length) = (rule.interpolation(), PatchPadding::default(), rule.default_length());
-        let patches = Patches { rule, side: 16, length, interpolation, padding };
+        let patches = Patches { rule, side: 16, length, interpolation, padding, part: None };
         Self { patches, lengths: vec![length], tokens: None, divisor: None }
     }
 
@@ -78,12 +78,13 @@ impl PatchKey {
             PatchPadding::default(),
             choice(&[("zero", PatchPadding::Zero), ("timm", PatchPadding::Timm)]),
         );
+        let part = random_part(table);
         let rule = rule?;
         if let Some(problem) = lengths.iter().find_map(|length| rule.length_problem(*length)) {
             table.mistake("seq_lens", format!("{problem}."));
         }
         let length = lengths.iter().copied().max().unwrap_or(1);
-        let patches = Patches { rule, side, length, interpolation, padding };
+        let patches = Patches { rule, side, length, interpolation, padding, part };
         Some(Self { patches, lengths, tokens, divisor })
     }
 
@@ -141,6 +142,27 @@ impl PatchKey {
     pub(super) fn any_fit() -> Fit {
         Self::of_rule(PatchRule::Naflex).fit()
     }
+}
+
+/// What is cut out before the resize: all of the picture, if neither scale nor ratio is given.
+fn random_part(table: &mut Table<'_, '_>) -> Option<RandomPart> {
+    let usual = RandomPart::default();
+    let given = ["scale", "ratio"].iter().any(|key| table.has(key));
+    let part = RandomPart {
+        scale: table.take_or("scale", usual.scale, two_numbers),
+        ratio: table.take_or("ratio", usual.ratio, two_numbers),
+    };
+    if let Some((key, problem)) = part.problem() {
+        table.mistake(key, format!("{problem}."));
+    }
+    given.then_some(part)
+}
+
+/// The ends of a range.
+fn two_numbers(value: &Value) -> Result<[f64; 2], String> {
+    let numbers = value.as_array().map(|list| list.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>());
+    let numbers = numbers.flatten().and_then(|list| list.try_into().ok());
+    numbers.ok_or_else(|| "two numbers, the smaller one first, such as [0.08, 1.0]".to_owned())
 }
 
 /// One length, or several, each once.

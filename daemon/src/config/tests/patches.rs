@@ -1,7 +1,7 @@
 //! Patches: their rules and settings, and what does not go with them.
 
 use forebay_pipeline::settings::{PatchSettings, StepForm};
-use forebay_pixels::{Background, Interpolation, PatchPadding, PatchRule, Patches, PerChannel};
+use forebay_pixels::{Background, Interpolation, PatchPadding, PatchRule, Patches, PerChannel, RandomPart};
 
 use super::*;
 
@@ -37,7 +37,27 @@ fn rule_65_a_rule_by_name_has_the_settings_of_its_package() {
         json!({ "rule": "naflex", "patch": 14, "seq_lens": 256, "interpolation": "bilinear", "padding": "timm" });
     let patches = *settings(&json!({ "patches": table })).unwrap().settings.recipe.patches().unwrap();
     let (interpolation, padding) = (Interpolation::Bilinear, PatchPadding::Timm);
-    assert_eq!(patches, Patches { rule: PatchRule::Naflex, side: 14, length: 256, interpolation, padding });
+    assert_eq!(patches, Patches { rule: PatchRule::Naflex, side: 14, length: 256, interpolation, padding, part: None });
+}
+
+#[test]
+fn rule_65_a_random_part_has_the_ranges_of_timm_where_none_are_given() {
+    let part =
+        |table: Value| settings(&json!({ "patches": table })).map(|of| of.settings.recipe.patches().unwrap().part);
+    assert_eq!(part(json!({ "rule": "naflex" })).unwrap(), None);
+    let (scale, ratio) = ([0.2, 0.9], [0.5, 2.0]);
+    let usual = RandomPart { scale: [0.08, 1.0], ratio: [3.0 / 4.0, 4.0 / 3.0] };
+    let cases = [
+        (json!({ "rule": "naflex", "scale": scale }), RandomPart { scale, ..usual }),
+        (json!({ "rule": "siglip2", "ratio": ratio }), RandomPart { ratio, ..usual }),
+    ];
+    for (table, expected) in cases {
+        assert_eq!(part(table).unwrap(), Some(expected));
+    }
+    for (key, value) in [("scale", json!([0.5, 1.5])), ("scale", json!(0.5)), ("ratio", json!([0, 1]))] {
+        let mistakes = part(json!({ "rule": "naflex", key: value })).unwrap_err().to_string();
+        assert!(mistakes.contains(&format!("patches.{key}")), "{mistakes}");
+    }
 }
 
 #[test]

@@ -137,7 +137,7 @@ proptest! {
                 seen.extend(order.own(position));
             }
             all.push(classes);
-            let records: Vec<u64> = order.records_of_step(0).collect();
+            let records: Vec<u64> = order.turns_of_step(0).map(Turn::record).collect();
             prop_assert_eq!(records.len() as u64, order.step_class(0).unwrap().turns, "of all ranks");
         }
         prop_assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
