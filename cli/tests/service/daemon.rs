@@ -211,6 +211,13 @@ impl Daemon {
         }
     }
 
+    /// The same, if it has not written one yet: it may have before it was ready.
+    pub(crate) fn has_said(&mut self, words: &str) {
+        if !self.said.contains(words) {
+            self.hears(words);
+        }
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(self.pid().cast_signed()).unwrap();
         kill_process(pid, signal).expect("it runs");

@@ -125,8 +125,8 @@ fn rule_60_a_bad_record_is_judged_by_the_daemon_itself_and_a_decoder_without_the
     let mut daemon = home.start();
     let seen: usize = Trainer::attach(&home).epoch().iter().map(|batch| batch.own.len()).sum();
     assert_eq!(seen, 11);
-    blind.hears("a daemon's stream is refused");
-    daemon.hears("a decoder makes no pictures of this stream");
+    blind.has_said("a daemon's stream is refused");
+    daemon.has_said("a decoder makes no pictures of this stream");
     let quarantine = home.command(&["status", "--quarantine"]);
     let told = String::from_utf8_lossy(&quarantine.stdout).into_owned();
     assert!(told.contains("0005.jpg"), "{told}{}", stderr(&quarantine));
@@ -138,7 +138,7 @@ fn rule_60_without_a_decoder_a_daemon_without_threads_waits_and_continues_when_o
     let home = Home::with_pictures(8);
     home.configure(&(home.train("epochs = 1") + &section(&home, 0, &["a.sock"])));
     let mut daemon = home.start();
-    daemon.hears("no decoder of [decode] remote makes pictures");
+    daemon.has_said("no decoder of [decode] remote makes pictures");
     let _decoder = decoder(&home, "a.sock", "pictures");
     let seen: usize = Trainer::attach(&home).epoch().iter().map(|batch| batch.own.len()).sum();
     assert_eq!(seen, 8);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "why a test was skipped, and what a failed daemon said")]
 
+mod authority;
 mod bad_pictures;
 mod batches;
 mod bench;
@@ -9,6 +10,7 @@ mod cache;
 mod cluster;
 mod crashes;
 mod daemon;
+mod decoder_proofs;
 mod decoders;
 mod disk_cache;
 mod end;

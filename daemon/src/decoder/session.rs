@@ -1,5 +1,8 @@
 //! One daemon's connection to a decoder: what it wants is checked once, then records are made as it asks for them.
 
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +19,7 @@ use forebay_proto::v1::{
 };
 use forebay_sources::Container;
 use tokio::io::{AsyncRead, AsyncWrite, split};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Decoder;
@@ -25,6 +28,9 @@ use crate::config::StreamSection;
 
 /// How long a daemon may take to say what it wants.
 const GREETING: Duration = Duration::from_secs(10);
+/// Records that a connection may have asked for without an answer. A daemon asks for at most a quarter of them; one that asks for more and
+/// takes nothing would fill the memory with answers.
+const MOST_ASKED: u64 = 4096;
 /// How long a daemon may take nothing. Then it is cut off, and its answers are dropped.
 const TAKES_NOTHING: Duration = Duration::from_secs(10);
 
@@ -63,14 +69,15 @@ pub(super) async fn serve(
         stream: Arc::new(stream),
         ending: decoder.ending.subscribe(),
         under_way: Arc::default(),
+        idle: Arc::default(),
         answers,
         decoder,
     };
-    let under_way = Arc::clone(&session.under_way);
+    let (under_way, idle) = (Arc::clone(&session.under_way), Arc::clone(&session.idle));
     let ending = session.ending.clone();
     tokio::select! {
         ended = session.take(&mut reader) => ended,
-        ended = send(&mut writer, sent, ending, &under_way) => ended,
+        ended = send(&mut writer, sent, ending, (&under_way, &idle)) => ended,
     }
 }
 
@@ -82,6 +89,8 @@ struct Session {
     ending: watch::Receiver<Option<Instant>>,
     /// Records that were asked for and whose answers were not sent.
     under_way: Arc<AtomicU64>,
+    /// Records were cancelled, so that none may be under way.
+    idle: Arc<Notify>,
     answers: mpsc::UnboundedSender<SentAnswer>,
 }
 
@@ -96,12 +105,15 @@ impl Session {
     async fn take(&self, reader: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
         while let Some((DecoderRequest { message }, _)) = read_frame(reader, no_body).await? {
             match message {
-                Some(decoder_request::Message::Ask(ask)) => ask.records.iter().for_each(|it| self.ask(it)),
+                Some(decoder_request::Message::Ask(ask)) => {
+                    ask.records.iter().try_for_each(|record| self.ask(record))?;
+                }
                 Some(decoder_request::Message::Cancel(cancel)) => {
                     let ids: std::collections::BTreeSet<u64> = cancel.ids.into_iter().collect();
                     let cancelled = self.decoder.pool.cancel(self.connection, |id| ids.contains(&id));
                     // Else the daemon would seem to have records under way for ever, and no other would be its only one.
                     self.under_way.fetch_sub(cancelled as u64, Ordering::SeqCst);
+                    self.idle.notify_one();
                 }
                 _ => return Err(invalid("a daemon says what it may not say")),
             }
@@ -109,12 +121,16 @@ impl Session {
         Ok(())
     }
 
-    fn ask(&self, record: &DecoderRecord) {
+    fn ask(&self, record: &DecoderRecord) -> io::Result<()> {
         let before = self.under_way.fetch_add(1, Ordering::SeqCst);
+        if before >= MOST_ASKED {
+            return Err(invalid("a daemon asks for more than a decoder keeps"));
+        }
         if let Err((outcome, words)) = self.begin(record, before == 0) {
             let answer = without(record.id, outcome, words);
             let _gone = self.answers.send(SentAnswer { answer, body: Vec::new(), share: None });
         }
+        Ok(())
     }
 
     fn begin(&self, record: &DecoderRecord, is_only: bool) -> Result<(), (Outcome, String)> {
@@ -156,7 +172,7 @@ async fn send(
     writer: &mut (impl AsyncWrite + Unpin),
     mut sent: mpsc::UnboundedReceiver<SentAnswer>,
     mut ending: watch::Receiver<Option<Instant>>,
-    under_way: &AtomicU64,
+    (under_way, idle): (&AtomicU64, &Notify),
 ) -> io::Result<()> {
     let mut until = None;
     loop {
@@ -168,6 +184,7 @@ async fn send(
                 timeout(TAKES_NOTHING, write_frame(writer, &DecoderReply { message }, &[])).await??;
                 None
             }
+            () = idle.notified(), if until.is_some() => None,
             () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => return Ok(()),
         };
         if let Some(SentAnswer { answer, body, share }) = answer {

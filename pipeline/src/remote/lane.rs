@@ -9,7 +9,7 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use super::hedges::HedgeRate;
@@ -35,11 +35,14 @@ pub(crate) struct RemoteLane<T> {
     weighed: Option<Instant>,
     /// Requests that were given twice so far.
     hedged: u64,
+    /// Records that were taken back from a silent decoder, and have not been made since.
+    once: BTreeSet<u64>,
 }
 
 #[derive(Debug)]
 struct DecoderRequest<T> {
     item: T,
+    record: u64,
     size: u64,
     first: PeerId,
     began: Instant,
@@ -66,6 +69,8 @@ pub(crate) enum PeerEnd {
     Goodbye,
     /// Without a goodbye: one of its records may have ended it.
     Broken,
+    /// This end closed the connection, because the decoder was silent.
+    Silent,
 }
 
 /// A record that is taken back from the decoders.
@@ -98,7 +103,7 @@ pub(crate) enum Settled<T> {
 }
 
 /// What is to be done because time has passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Overdue<T> {
     /// Ask this decoder too.
     AskToo {
@@ -118,7 +123,16 @@ pub(crate) enum Overdue<T> {
         /// The record.
         back: TakenBack<T>,
     },
-    /// Close the connection of this decoder, which is silent. [`RemoteLane::closed`] follows.
+    /// These decoders answer, but none has answered this request for as long as would make it silent. The record is taken back.
+    Lost {
+        /// The decoders.
+        peers: Vec<PeerId>,
+        /// The request.
+        id: u64,
+        /// The record.
+        back: TakenBack<T>,
+    },
+    /// Close the connection of this decoder, which is silent. [`RemoteLane::closed`] follows with [`PeerEnd::Silent`].
     Silent(PeerId),
 }
 
@@ -134,6 +148,7 @@ impl<T: Copy> RemoteLane<T> {
             hedges: HedgeRate::default(),
             weighed: None,
             hedged: 0,
+            once: BTreeSet::new(),
         }
     }
 
@@ -177,7 +192,7 @@ impl<T: Copy> RemoteLane<T> {
         let id = self.next;
         self.next += 1;
         self.peers.get_mut(&first)?.ask(id, now);
-        self.requests.insert(id, DecoderRequest { item, size, first, began: now, second: None, twice: false });
+        self.requests.insert(id, DecoderRequest { item, record, size, first, began: now, second: None, twice: false });
         self.hedges.asked(now);
         Some((first, id))
     }
@@ -197,7 +212,10 @@ impl<T: Copy> RemoteLane<T> {
             (request.first, request.second) = (other, None);
             return Settled::Waits;
         }
-        let Some(DecoderRequest { item, .. }) = self.requests.remove(&id) else { return Settled::Late };
+        let Some(DecoderRequest { item, record, .. }) = self.requests.remove(&id) else { return Settled::Late };
+        if kind != AnswerKind::Busy {
+            self.once.remove(&record);
+        }
         if let Some(other) = other.and_then(|other| self.peers.get_mut(&other)) {
             other.forget(id);
         }
@@ -215,7 +233,8 @@ impl<T: Copy> RemoteLane<T> {
         }
     }
 
-    /// A decoder's connection has ended. Gives what it had, unless another decoder has it too.
+    /// A decoder's connection has ended. Gives what it had, unless another decoder has it too. What a silent decoder had may go to another
+    /// one, but if that is silent too, the daemon makes it: else decoders that never answer could keep a record for ever.
     pub(crate) fn closed(&mut self, peer: PeerId, end: PeerEnd) -> Vec<TakenBack<T>> {
         let Some(gone) = self.peers.remove(&peer) else { return Vec::new() };
         let suspect = end == PeerEnd::Broken;
@@ -225,7 +244,12 @@ impl<T: Copy> RemoteLane<T> {
             if let Some(other) = request.other(peer).filter(|other| self.peers.contains_key(other)) {
                 (request.first, request.second) = (other, None);
             } else {
-                back.push(TakenBack { item: request.item, here: suspect, suspect });
+                let is_again = end == PeerEnd::Silent && !self.once.insert(request.record);
+                let here = suspect || is_again;
+                if here {
+                    self.once.remove(&request.record);
+                }
+                back.push(TakenBack { item: request.item, here, suspect });
                 self.requests.remove(id);
             }
         }
@@ -246,6 +270,7 @@ impl<T: Copy> RemoteLane<T> {
                 overdue.push(Overdue::Silent(*id));
             }
         }
+        overdue.extend(self.lost(now));
         let late = |id: &u64, request: &DecoderRequest<T>| {
             let first = self.peers.get(&request.first)?;
             let waited = now.saturating_duration_since(request.began);
@@ -271,6 +296,29 @@ impl<T: Copy> RemoteLane<T> {
         overdue
     }
 
+    /// Takes back what decoders that answer have not answered. A decoder that is silent is closed instead.
+    fn lost(&mut self, now: Instant) -> Vec<Overdue<T>> {
+        let is_lost = |id: &u64, request: &DecoderRequest<T>| {
+            let mut asked = request.holders().filter_map(|peer| {
+                let peer = self.peers.get(&peer)?;
+                Some((peer, *peer.under_way().get(id)?))
+            });
+            asked.all(|(peer, asked)| {
+                let patience = peer.patience(request.size);
+                now >= asked + patience && now < peer.silent_at(request.size)
+            })
+        };
+        let lost: Vec<u64> = self.requests.iter().filter(|(id, of)| is_lost(id, of)).map(|(id, _)| *id).collect();
+        let take_back = |id: u64| {
+            let request = self.requests.remove(&id)?;
+            self.once.remove(&request.record);
+            let peers: Vec<PeerId> = request.holders().filter(|peer| self.peers.contains_key(peer)).collect();
+            peers.iter().filter_map(|peer| self.peers.get_mut(peer).map(|peer| peer.forget(id))).for_each(drop);
+            Some(Overdue::Lost { peers, id, back: TakenBack { item: request.item, here: true, suspect: false } })
+        };
+        lost.into_iter().filter_map(take_back).collect()
+    }
+
     /// When [`look`](Self::look) is due, if anything is waited for.
     pub(crate) fn next_look(&self, now: Instant) -> Option<Instant> {
         // One that is busy is asked again after a while.
@@ -287,7 +335,8 @@ impl<T: Copy> RemoteLane<T> {
 
     /// The daemon makes it instead.
     fn take_back(&mut self, id: u64) -> Option<Overdue<T>> {
-        let DecoderRequest { item, first, .. } = self.requests.remove(&id)?;
+        let DecoderRequest { item, record, first, .. } = self.requests.remove(&id)?;
+        self.once.remove(&record);
         if let Some(peer) = self.peers.get_mut(&first) {
             peer.forget(id);
         }
@@ -296,6 +345,11 @@ impl<T: Copy> RemoteLane<T> {
 }
 
 impl<T> DecoderRequest<T> {
+    /// The decoders that were asked.
+    fn holders(&self) -> impl Iterator<Item = PeerId> + use<T> {
+        [Some(self.first), self.second].into_iter().flatten()
+    }
+
     /// The other decoder that was asked.
     fn other(&self, peer: PeerId) -> Option<PeerId> {
         if self.first == peer { self.second } else { Some(self.first) }

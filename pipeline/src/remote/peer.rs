@@ -137,9 +137,14 @@ impl Peer {
         self.under_way.remove(&id);
     }
 
+    /// How long an answer for a file of this size is waited for.
+    pub(super) fn patience(&self, size: u64) -> Duration {
+        (self.expected(size) * 2).saturating_add(SILENCE).min(Duration::from_secs(3600))
+    }
+
     /// When it counts as silent, if nothing comes until then. The oldest request is for a file of this size.
     pub(super) fn silent_at(&self, size: u64) -> Instant {
-        self.heard + (self.expected(size) * 2).saturating_add(SILENCE).min(Duration::from_secs(3600))
+        self.heard + self.patience(size)
     }
 
     pub(super) fn under_way(&self) -> &BTreeMap<u64, Instant> {

@@ -1,12 +1,9 @@
 //! Who may ask a coordinator: tokens, certificates, and the names in them (semantics rule 25).
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Output, Stdio};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use tempfile::TempDir;
 use tonic::Code;
 use tonic::transport::Endpoint;
 use tonic_reflection::pb::v1::ServerReflectionRequest;
@@ -15,14 +12,9 @@ use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
 use super::nodes::command;
+use crate::authority::{Authority, secret};
 use crate::daemon::{Daemon, Home, runtime, stderr};
 use crate::trainer::Puppet;
-
-/// An authority, and the files that it has signed.
-struct Authority {
-    folder: TempDir,
-    issuer: CertifiedIssuer<'static, KeyPair>,
-}
 
 /// A coordinator on TCP. Gives its port.
 fn coordinate(folder: &Path, args: &[&str]) -> (Daemon, u16) {
@@ -35,44 +27,9 @@ fn coordinate(folder: &Path, args: &[&str]) -> (Daemon, u16) {
     (daemon, port)
 }
 
-fn secret(file: &Path, text: &str) {
-    let next = file.with_extension("next");
-    fs::write(&next, text).unwrap();
-    fs::set_permissions(&next, fs::Permissions::from_mode(0o600)).unwrap();
-    fs::rename(next, file).unwrap();
-}
-
 fn status(port: u16, scheme: &str, args: &[&str]) -> Output {
     let address = format!("{scheme}://127.0.0.1:{port}");
     command().args(["status", "--coordinator", &address]).args(args).stdin(Stdio::null()).output().unwrap()
-}
-
-impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let authority = Self { folder: tempfile::tempdir().unwrap(), issuer };
-        secret(&authority.path("ca.pem"), &authority.issuer.pem());
-        authority
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.path(name).display().to_string()
-    }
-
-    /// `NAME.pem` and `NAME.key`, for these names.
-    fn sign(&self, name: &str, names: &[&str]) {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        secret(&self.path(&format!("{name}.key")), &key.serialize_pem());
-        secret(&self.path(&format!("{name}.pem")), &certificate.pem());
-    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn step() -> impl Strategy<Value = LaneStep> {
         1 => Just(AnswerKind::Busy),
         1 => Just(AnswerKind::NotMade)
     ];
-    let end = prop_oneof![Just(PeerEnd::Goodbye), Just(PeerEnd::Broken)];
+    let end = prop_oneof![Just(PeerEnd::Goodbye), Just(PeerEnd::Broken), Just(PeerEnd::Silent)];
     prop_oneof![
         1 => (0..6_u64).prop_map(LaneStep::Open),
         12 => (1..1_000_u64).prop_map(LaneStep::Ask),
@@ -45,6 +45,8 @@ struct LaneModel {
     leaving: BTreeSet<PeerId>,
     /// By request: its item, and all that were asked.
     open: BTreeMap<u64, (u64, Vec<PeerId>)>,
+    /// When each request was made.
+    when: BTreeMap<u64, Instant>,
     /// When requests were made, and when they were given twice.
     asked: Vec<Instant>,
     twice: Vec<Instant>,
@@ -79,6 +81,15 @@ impl LaneModel {
                     self.twice.push(now);
                     assert!(self.peers[&peer].contains(&id) && back.here && !back.suspect);
                     self.ends(id, back.item);
+                }
+                Overdue::Lost { peers, id, back } => {
+                    let (item, asked) = self.open[&id].clone();
+                    let has = asked.iter().filter(|peer| self.peers.get(peer).is_some_and(|has| has.contains(&id)));
+                    assert_eq!(has.copied().collect::<BTreeSet<_>>(), peers.into_iter().collect(), "all that have it");
+                    assert_eq!(back, TakenBack { item, here: true, suspect: false });
+                    let when = self.when[&id];
+                    assert!(now.saturating_duration_since(when) >= Duration::from_millis(2_200), "asked {when:?}");
+                    self.ends(id, item);
                 }
                 Overdue::Silent(peer) => silent.push(peer),
             }
@@ -119,6 +130,7 @@ proptest! {
                     prop_assert_eq!(asked.is_some(), has_room);
                     if let Some((peer, id)) = asked {
                         model.asked.push(now);
+                        model.when.insert(id, now);
                         prop_assert!(!model.leaving.contains(&peer));
                         prop_assert!(model.peers.get_mut(&peer).expect("it is open").insert(id));
                         prop_assert!(model.open.insert(id, (items, vec![peer])).is_none(), "a number is used once");
@@ -165,7 +177,7 @@ proptest! {
                     now += Duration::from_millis(milliseconds);
                     for peer in model.late(lane.look(now), now) {
                         current.retain(|_, of| *of != peer);
-                        close(&mut lane, &mut model, peer, PeerEnd::Goodbye);
+                        close(&mut lane, &mut model, peer, PeerEnd::Silent);
                     }
                 }
                 LaneStep::Open(_) => {}

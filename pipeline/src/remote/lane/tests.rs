@@ -70,8 +70,41 @@ fn rule_60_a_decoder_that_is_silent_is_closed_and_its_records_are_no_suspects() 
     lane.ask(5, 1, 5, now).unwrap();
     assert_eq!(lane.look(after(now, 2_199)), []);
     assert_eq!(lane.look(after(now, 2_200)), [Overdue::Silent(1)]);
-    assert_eq!(lane.closed(1, PeerEnd::Goodbye), [TakenBack { item: 5, here: false, suspect: false }]);
+    assert_eq!(lane.closed(1, PeerEnd::Silent), [TakenBack { item: 5, here: false, suspect: false }]);
     assert!(!lane.has_peers() && lane.ask(5, 1, 5, after(now, 2_200)).is_none());
+}
+
+#[test]
+fn rule_60_a_record_that_two_silent_decoders_had_is_made_by_the_daemon() {
+    let (mut lane, now) = lane(2, false);
+    let (first, _) = lane.ask(5, 1, 5, now).unwrap();
+    let back = |here| TakenBack { item: 5, here, suspect: false };
+    assert_eq!(lane.closed(first, PeerEnd::Silent), [back(false)], "another one may make it");
+    let (second, _) = lane.ask(5, 1, 5, now).unwrap();
+    assert_ne!(first, second);
+    assert_eq!(lane.closed(second, PeerEnd::Silent), [back(true)], "else it could be asked for without end");
+    // The count begins again for what was made, here or there.
+    lane.opened(3, TERMS, now);
+    lane.ask(5, 1, 5, now).unwrap();
+    assert_eq!(lane.closed(3, PeerEnd::Silent), [back(false)]);
+}
+
+#[test]
+fn rule_60_a_request_that_a_decoder_passes_over_is_taken_back_though_it_answers_others() {
+    let (mut lane, now) = lane(1, false);
+    warm(&mut lane, now);
+    let (_, lost) = lane.ask(5, 1, 5, now).unwrap();
+    for turn in 1..=44 {
+        let later = after(now, turn * 50);
+        let (peer, id) = lane.ask(turn, 1, turn, later).unwrap();
+        let settled = lane.answered(peer, id, AnswerKind::Made, later);
+        assert_eq!(settled, Settled::Made { item: turn, cancelled: None });
+        let back = TakenBack { item: 5, here: true, suspect: false };
+        let expected = if turn < 44 { vec![] } else { vec![Overdue::Lost { peers: vec![1], id: lost, back }] };
+        assert_eq!(lane.look(later), expected, "after {} ms", turn * 50);
+    }
+    assert_eq!((lane.under_way(), lane.hedged()), (0, 0));
+    assert_eq!(lane.answered(1, lost, AnswerKind::Made, now), Settled::Late);
 }
 
 #[test]

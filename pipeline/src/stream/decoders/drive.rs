@@ -45,6 +45,8 @@ struct Driver {
 struct ConnectedPeer {
     orders: mpsc::UnboundedSender<LinkOrder>,
     name: String,
+    /// Answers that it may still send: one for each request, also for those that were cancelled.
+    owes: u64,
 }
 
 /// Asks decoders until the prefetch is closed.
@@ -59,6 +61,7 @@ pub(crate) async fn drive(decoders: Arc<Decoders>, setup: DecoderSetup, dataset:
         events,
         next: AtomicU64::new(1),
         numbers: Mutex::default(),
+        places: Mutex::default(),
     };
     // They end with this task.
     let mut connections = JoinSet::new();
@@ -110,8 +113,9 @@ impl Driver {
         match event {
             LinkEvent::Opened { peer, terms, orders, name } => {
                 self.lane.opened(peer, terms, now);
-                self.peers.insert(peer, ConnectedPeer { orders, name });
+                self.peers.insert(peer, ConnectedPeer { orders, name, owes: 0 });
             }
+            LinkEvent::Answer { peer, .. } if !self.owed(peer) => self.close(peer, PeerEnd::Goodbye),
             LinkEvent::Answer { peer, answer, kind, body } => match self.lane.answered(peer, answer.id, kind, now) {
                 Settled::Made { item, cancelled } => {
                     if let Some(other) = cancelled {
@@ -145,11 +149,19 @@ impl Driver {
                     self.send(peer, LinkOrder::Cancel(id));
                     self.prefetch.take_back(&back);
                 }
+                Overdue::Lost { peers, id, back } => {
+                    let record = back.item.record();
+                    tracing::debug!(record, "decoders answer others, but not this; the daemon makes it");
+                    for peer in peers {
+                        self.send(peer, LinkOrder::Cancel(id));
+                    }
+                    self.prefetch.take_back(&back);
+                }
                 Overdue::Silent(peer) => {
                     let name = self.peers.get(&peer).map_or("", |peer| &peer.name);
                     tracing::warn!(decoder = name, "a decoder is silent; its records are made elsewhere");
                     self.why = format!("{name}: it is silent");
-                    self.close(peer, PeerEnd::Goodbye);
+                    self.close(peer, PeerEnd::Silent);
                 }
             }
         }
@@ -163,8 +175,21 @@ impl Driver {
         }
     }
 
-    fn send(&self, peer: PeerId, order: LinkOrder) {
-        if let Some(ConnectedPeer { orders, .. }) = self.peers.get(&peer) {
+    /// Counts an answer of a connection. False if it was not asked for so many: then it could send without end.
+    fn owed(&mut self, peer: PeerId) -> bool {
+        let Some(ConnectedPeer { owes, name, .. }) = self.peers.get_mut(&peer) else { return true };
+        let Some(rest) = owes.checked_sub(1) else {
+            tracing::warn!(decoder = name, "a decoder sends more answers than it was asked for; it is hung up");
+            self.why = format!("{name}: it sends what it was not asked for");
+            return false;
+        };
+        *owes = rest;
+        true
+    }
+
+    fn send(&mut self, peer: PeerId, order: LinkOrder) {
+        if let Some(ConnectedPeer { orders, owes, .. }) = self.peers.get_mut(&peer) {
+            *owes += u64::from(matches!(order, LinkOrder::Ask(_)));
             // A connection that has just ended is told in an event.
             let _gone = orders.send(order);
         }
@@ -176,15 +201,27 @@ fn record(id: u64, job: &ReadJob, size: u64, version: Option<String>) -> Decoder
     DecoderRecord { id, epoch, record: turn.record(), repeat: turn.repeat().into(), size, version }
 }
 
-/// Keeps connections to all addresses, whose names are resolved again and again. An address that a name does not have any more keeps
-/// its connection.
+/// Keeps connections to all addresses, whose names are resolved again and again. An address that a name does not lead to any more keeps
+/// its connection, but gets no further one. If a name leads nowhere, or cannot be resolved, its last addresses stay.
 async fn connect(links: Arc<Links>) {
     let (mut known, mut connections) = (BTreeSet::new(), JoinSet::new());
     loop {
-        for address in &links.decoders.addresses {
-            for at in places(address).await {
-                if known.len() < MOST_DECODERS && known.insert((address.to_string(), at)) {
-                    connections.spawn(link::keep(Arc::clone(&links), address.clone(), at));
+        while let Some(Ok(ended)) = connections.try_join_next() {
+            known.remove(&ended);
+        }
+        for (number, address) in links.decoders.addresses.iter().enumerate() {
+            let found = places(address).await;
+            if found.is_empty() {
+                continue;
+            }
+            links.places.lock().insert(number, found.clone());
+            for at in found {
+                if known.len() < MOST_DECODERS && known.insert((number, at)) {
+                    let (links, address) = (Arc::clone(&links), address.clone());
+                    connections.spawn(async move {
+                        link::keep(links, (number, &address), at).await;
+                        (number, at)
+                    });
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! A connection of a stream to one decoder, in a task of its own. It is made again when it ends: after a second, or after a minute
 //! if the decoder cannot make this stream's pictures.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::net::SocketAddr;
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use forebay_ledger_client::{Address, TokenFile, Wire, dial};
+use forebay_printable::printable;
 use forebay_proto::v1::{
     DecoderAnswer, DecoderAsk, DecoderCancel, DecoderHello, DecoderRecord, DecoderReply, DecoderRequest, DecoderSetup,
     decoder_reply, decoder_request,
@@ -35,6 +36,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 const REFUSED: Duration = Duration::from_secs(60);
 /// Requests that go into one message.
 const AT_ONCE: usize = 256;
+/// The longest reason that is shown, in letters.
+const MOST_LETTERS: usize = 500;
 /// The most requests that one decoder may have.
 const MOST: u64 = 1024;
 
@@ -81,6 +84,8 @@ pub(super) struct Links {
     pub next: AtomicU64,
     /// Numbers of the decoders that are connected.
     pub numbers: Mutex<BTreeSet<u64>>,
+    /// Where each address of the settings leads, by its place among them.
+    pub places: Mutex<BTreeMap<usize, Vec<Option<SocketAddr>>>>,
 }
 
 /// How a connection ended.
@@ -93,11 +98,12 @@ enum LinkEnd {
     Failed(String),
 }
 
-/// Keeps a connection to one decoder until the stream stops.
-pub(super) async fn keep(links: Arc<Links>, address: Address, at: Option<SocketAddr>) {
+/// Keeps a connection to one decoder until the stream stops, or the address of the settings does not lead there any more and the
+/// connection has ended.
+pub(super) async fn keep(links: Arc<Links>, (number, address): (usize, &Address), at: Option<SocketAddr>) {
     let name = at.map_or_else(|| address.to_string(), |at| format!("{address} ({at})"));
-    while !links.events.is_closed() {
-        let pause = match links.once(&address, at, &name).await {
+    while !links.events.is_closed() && links.leads_to(number, at) {
+        let pause = match links.once(address, at, &name).await {
             LinkEnd::Closed => PAUSE,
             LinkEnd::Refused(reason) => {
                 tracing::warn!(decoder = name, reason, "a decoder makes no pictures of this stream; it is asked again");
@@ -118,6 +124,10 @@ pub(super) async fn keep(links: Arc<Links>, address: Address, at: Option<SocketA
 }
 
 impl Links {
+    fn leads_to(&self, number: usize, at: Option<SocketAddr>) -> bool {
+        self.places.lock().get(&number).is_some_and(|places| places.contains(&at))
+    }
+
     /// One connection, from its beginning to its end.
     async fn once(&self, address: &Address, at: Option<SocketAddr>, name: &str) -> LinkEnd {
         let tls = self.decoders.tls.as_deref();
@@ -176,7 +186,7 @@ impl Links {
         let Some((reply, _)) = read else { return Err(io::ErrorKind::UnexpectedEof.into()) };
         match reply.message {
             Some(decoder_reply::Message::Hello(hello)) => Ok(Ok(hello)),
-            Some(decoder_reply::Message::Refusal(refusal)) => Ok(Err(refusal.reason)),
+            Some(decoder_reply::Message::Refusal(refusal)) => Ok(Err(in_words(&refusal.reason))),
             _ => Err(io::Error::new(io::ErrorKind::InvalidData, "it does not say hello")),
         }
     }
@@ -218,6 +228,12 @@ impl Links {
             }
         }
     }
+}
+
+/// What a decoder says, without what a terminal would obey, and not longer than a line of a log may be.
+fn in_words(said: &str) -> String {
+    let cut: String = said.chars().take(MOST_LETTERS).collect();
+    printable(&cut).to_string()
 }
 
 /// Sends what is asked, as many requests at once as there are. Ends when nothing more will be.
