@@ -83,6 +83,12 @@ metrics! {
         "Memory of the host that is page-locked for the GPU's lanes.";
     SwitchedOff: Gauge, "forebay_switched_off",
         "1 for a GPU, or a lane of one, that does not decode, with the reason.";
+    RemoteUp: Gauge, "forebay_remote_up", "1 for a decoder on another machine that the stream asks, and else 0.";
+    RemoteUnderWay: Gauge, "forebay_remote_under_way",
+        "Records that the decoder was asked for and has not answered.";
+    RemotePictures: Counter, "forebay_remote_pictures_total", "Pictures that the decoder has made for the stream.";
+    RemoteTakenBack: Counter, "forebay_remote_taken_back_total",
+        "Records that the decoder was asked for, and that were made elsewhere.";
     PicturesDecoded: Counter, "forebay_pictures_decoded_total", "Pictures that the decoder has made.";
     ContentLeftOut: Counter, "forebay_content_left_out_total",
         "Files that the CPU lane has decoded, and that have content which is not in the pixels, by format and content: alpha, \

@@ -9,6 +9,7 @@ mod frame;
 mod hedges;
 pub(crate) mod lane;
 mod peer;
+pub(crate) mod roster;
 pub(crate) mod share;
 
 pub use answer::made_answer;

@@ -118,6 +118,9 @@ fn stream(out: &mut impl Write, stream: &StreamReport<'_>) -> io::Result<()> {
     if let Some(RequestsReport { in_flight, most, given_up }) = &stream.requests {
         writeln!(out, "  requests {in_flight} of {most} under way; {given_up} given up without an answer")?;
     }
+    for decoder in &stream.remote {
+        writeln!(out, "  remote   {}: {}", printable(decoder.name), decoder.text())?;
+    }
     if let Some(CacheReport { keep, records, bytes, budget_bytes, hits, misses }) = &stream.cache {
         let [bytes, budget] = [bytes, budget_bytes].map(|bytes| ByteSize(*bytes));
         writeln!(out, "  cache    {records} records {keep}, {bytes:#} of {budget:#}; {hits} hits, {misses} misses")?;
@@ -148,7 +151,8 @@ fn stream(out: &mut impl Write, stream: &StreamReport<'_>) -> io::Result<()> {
 mod tests {
     use forebay_proto::v1::{
         CacheStatus, ClosedStream, ConsumerStatus, DecoderStatus, GpuStatus, GroupStatus, LaneRefusal, LaneStatus,
-        LedgerOutage, RingPlace, SeekStatus, SourceRequests, StatusReply, StepFill, StreamStatus, SwitchedOff,
+        LedgerOutage, RemoteDecoder, RingPlace, SeekStatus, SourceRequests, StatusReply, StepFill, StreamStatus,
+        SwitchedOff,
     };
 
     use super::*;
@@ -181,6 +185,23 @@ mod tests {
                 copied: 9 << 20,
             }),
             requests: Some(SourceRequests { in_flight: 180, most: 256, given_up: 3 }),
+            remote: vec![
+                RemoteDecoder {
+                    name: "https://decoders:7272 (10.0.0.3:7272)".into(),
+                    state: "asked".into(),
+                    under_way: 12,
+                    expected_us: Some(130_000),
+                    pictures: 4_000,
+                    taken_back: 3,
+                    ..Default::default()
+                },
+                RemoteDecoder {
+                    name: "https://decoders:7272 (10.0.0.4:7272)".into(),
+                    state: "refused".into(),
+                    reason: "The token is not the decoder's.\n".into(),
+                    ..Default::default()
+                },
+            ],
             fill: Some(StepFill { unit: "patches".into(), filled: 900, room: 1_024 }),
             seek: Some(SeekStatus { pictures: 4, bytes: 600, budget: 900 }),
             consumers: vec![ConsumerStatus { pid: 42, uid: 4_000_000_001, held: 2, ..Default::default() }],

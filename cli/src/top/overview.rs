@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::fill::FillRates;
 use crate::json::Seconds;
 use crate::status::report::{
-    ClosedReport, GroupReport, LaneReport, OffReport, OutageReport, RequestsReport, SlotsReport, TrainerReport,
+    ClosedReport, GroupReport, LaneReport, OffReport, OutageReport, RemoteReport, RequestsReport, SlotsReport,
+    TrainerReport,
 };
 use crate::verdict::{StageShares, Verdict, earlier};
 
@@ -55,6 +56,7 @@ pub(super) struct StreamRates<'a> {
     pub(super) readers: u32,
     pub(super) decode_threads: u32,
     pub(super) requests: Option<RequestsReport>,
+    pub(super) remote: Vec<RemoteReport<'a>>,
     /// Nothing if the readings are too close to each other.
     pub(super) shares: Option<StageShares>,
     pub(super) trainers: Vec<TrainerReport<'a, ConsumedRate>>,
@@ -118,6 +120,7 @@ impl<'a> StreamRates<'a> {
             readers: stream.readers,
             decode_threads: stream.decode_threads,
             requests: stream.requests.map(RequestsReport::new),
+            remote: stream.remote.iter().map(RemoteReport::new).collect(),
             shares,
             trainers: stream.consumers.iter().map(trainer).collect(),
             groups: stream.groups.iter().map(|group| GroupReport::new(group, None)).collect(),

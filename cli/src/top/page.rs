@@ -94,6 +94,9 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
     if let Some(requests) = &rates.requests {
         lines.push(plain(format!("  {} of {} requests under way", requests.in_flight, requests.most)));
     }
+    for decoder in &rates.remote {
+        lines.push(plain(format!("  decoder {}: {}", printable(decoder.name), decoder.text())));
+    }
     for trainer in &rates.trainers {
         lines.push(plain(format!(
             "  trainer: {} of user {}, {:.1} batches/s, holds {}",

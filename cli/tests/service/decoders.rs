@@ -9,6 +9,7 @@ use forebay_client::{Next, Patient};
 use rustix::process::Signal;
 
 use crate::daemon::{Daemon, Home, stderr};
+use crate::environment::scrape;
 use crate::trainer::Trainer;
 
 /// Random crops and mirrors, and a second view of each picture.
@@ -82,6 +83,11 @@ fn rule_60_one_decoder_or_three_make_the_daemons_pixels_and_the_daemon_makes_non
         assert!(pixels(&home, |_| ()) == expected, "{threads} threads, {names:?}");
         let made: u64 = home.whole_status().decoders.iter().map(|decoder| decoder.pictures).sum();
         assert!(threads > 0 || made == 0, "the daemon made {made} pictures itself");
+        let told = home.status().remote;
+        let states: Vec<&str> = told.iter().map(|decoder| decoder.state.as_str()).collect();
+        assert_eq!(states, vec!["asked"; names.len()]);
+        let asked: u64 = told.iter().map(|decoder| decoder.pictures).sum();
+        assert!(if threads == 0 { asked == 120 } else { asked <= 120 }, "{told:?}");
         daemon.stop();
         fs::remove_dir_all(home.path("state")).unwrap();
     }
@@ -127,6 +133,12 @@ fn rule_60_a_bad_record_is_judged_by_the_daemon_itself_and_a_decoder_without_the
     assert_eq!(seen, 11);
     blind.has_said("a daemon's stream is refused");
     daemon.has_said("a decoder makes no pictures of this stream");
+    let status = home.status();
+    let [good_told, blind_told] = &status.remote[..] else { panic!("{:?}", status.remote) };
+    assert_eq!((good_told.state.as_str(), good_told.pictures, good_told.taken_back), ("asked", 11, 1));
+    assert!(blind_told.state == "refused" && blind_told.reason.contains("cannot open the dataset"), "{blind_told:?}");
+    let metrics = scrape(&home);
+    assert!(metrics.contains("forebay_remote_taken_back_total{decoder="), "{metrics}");
     let quarantine = home.command(&["status", "--quarantine"]);
     let told = String::from_utf8_lossy(&quarantine.stdout).into_owned();
     assert!(told.contains("0005.jpg"), "{told}{}", stderr(&quarantine));

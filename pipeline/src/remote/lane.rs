@@ -167,6 +167,12 @@ impl<T: Copy> RemoteLane<T> {
         self.peers.values().map(|peer| peer.under_way().len()).sum()
     }
 
+    /// Answers that a decoder owes, and how long one is expected to take once it has answered.
+    pub(crate) fn load(&self, peer: PeerId) -> Option<(usize, Option<Duration>)> {
+        let peer = self.peers.get(&peer)?;
+        Some((peer.under_way().len(), peer.is_measured().then(|| peer.expected(0))))
+    }
+
     /// Requests that were given twice so far.
     pub(crate) fn hedged(&self) -> u64 {
         self.hedged

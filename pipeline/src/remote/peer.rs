@@ -83,6 +83,11 @@ impl Peer {
         Duration::try_from_secs_f64(seconds * factor).unwrap_or(Duration::MAX).max(SHORTEST)
     }
 
+    /// Whether it has made a picture.
+    pub(super) fn is_measured(&self) -> bool {
+        self.pace.is_some()
+    }
+
     /// Whether it may be asked for a record now.
     pub(super) fn has_room(&self, now: Instant) -> bool {
         let is_busy = self.busy.is_some_and(|until| now < until);

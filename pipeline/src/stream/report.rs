@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use forebay_delivery::{LedgerCounts, RingStatus};
 use forebay_pixels::Layout;
 use forebay_proto::v1::{
-    CacheStatus, RingPlace, SeekStatus, SourceRequests, StageStatus, StepFill, StreamInfo, StreamStatus,
+    CacheStatus, RemoteDecoder, RingPlace, SeekStatus, SourceRequests, StageStatus, StepFill, StreamInfo, StreamStatus,
 };
 
 use super::rings::Site;
@@ -17,6 +17,7 @@ use crate::meter::Meter;
 use crate::metric::Metric;
 use crate::placement::PixelPlace;
 use crate::prefetch::RequestFigures;
+use crate::remote::roster::{DecoderFigures, DecoderState};
 use crate::samples::Samples;
 use crate::seek::{SeekFigures, SeekStore};
 
@@ -122,8 +123,15 @@ fn told(stream: &Stream, ring: RingStatus, counted: LedgerCounts) -> StreamStatu
         epoch_done: done,
         functions,
         python_workers: threads(python_workers),
+        remote: pipeline.roster().into_iter().map(remote_decoder).collect(),
         fill: pipeline.fill().map(|(unit, Fill { filled, room })| StepFill { unit: unit.into(), filled, room }),
     }
+}
+
+fn remote_decoder((name, figures): (String, DecoderFigures)) -> RemoteDecoder {
+    let DecoderFigures { state, reason, under_way, expected, pictures, taken_back } = figures;
+    let expected_us = expected.map(|time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
+    RemoteDecoder { name, state: state.name().into(), reason, under_way, expected_us, pictures, taken_back }
 }
 
 fn threads(count: usize) -> u32 {
@@ -148,6 +156,13 @@ pub(super) async fn show(stream: &Stream, samples: &mut Samples) {
         let labels = [labels[0], ("unit", unit)];
         samples.counter(Metric::StepFilled, &labels, filled);
         samples.counter(Metric::StepRoom, &labels, room);
+    }
+    for (decoder, figures) in pipeline.roster() {
+        let labels = [labels[0], ("decoder", decoder.as_str())];
+        samples.level(Metric::RemoteUp, &labels, u64::from(figures.state == DecoderState::Asked));
+        samples.level(Metric::RemoteUnderWay, &labels, figures.under_way);
+        samples.counter(Metric::RemotePictures, &labels, figures.pictures);
+        samples.counter(Metric::RemoteTakenBack, &labels, figures.taken_back);
     }
     let waited = Duration::from_nanos(counters.waited.load(Ordering::Relaxed));
     samples.seconds(Metric::TrainerWait, &labels, waited);

@@ -38,6 +38,7 @@ use crate::lease::{self, LeaseSettings};
 use crate::meter::Meter;
 use crate::mosaic::MosaicReads;
 use crate::prefetch::{Patience, Prefetch, ReadAheadSettings};
+use crate::remote::roster::{DecoderFigures, DecoderRoster};
 use crate::settings::{PrefetchSettings, StreamSettings};
 use crate::stream::dataset::Dataset;
 use crate::stream::decoders::Decoders;
@@ -84,6 +85,7 @@ struct StageMeters {
     decoded: Arc<AtomicU64>,
     latest: Arc<LatestBatch>,
     fill: Arc<FillMeter>,
+    roster: Arc<DecoderRoster>,
 }
 
 /// The stages if they run, and what outlives them.
@@ -128,6 +130,7 @@ impl Stages {
                 decoded: Arc::default(),
                 latest: Arc::default(),
                 fill: Arc::default(),
+                roster: Arc::default(),
             },
             state: tokio::sync::Mutex::default(),
         }
@@ -201,6 +204,11 @@ impl Stages {
     /// The unit in which the room of steps is counted, and how far records fill it. Nothing if all pictures have one size.
     pub(super) fn fill(&self) -> Option<(&'static str, Fill)> {
         Some((self.settings.form.as_ref()?.unit(), self.meters.fill.sum()))
+    }
+
+    /// The decoders on other machines, by name.
+    pub(super) fn roster(&self) -> Vec<(String, DecoderFigures)> {
+        self.meters.roster.all()
     }
 
     /// Looks at the prefetch. Returns nothing while the stream restarts, because there is no prefetch then.

@@ -4386,6 +4386,34 @@ pub struct StreamStatus {
     /// How far records fill the batches so far. None if all pictures have one size.
     #[prost(message, optional, tag = "33")]
     pub fill: ::core::option::Option<StepFill>,
+    /// The decoders on other machines that it asks.
+    #[prost(message, repeated, tag = "34")]
+    pub remote: ::prost::alloc::vec::Vec<RemoteDecoder>,
+}
+/// A decoder on another machine, as a stream knows it.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RemoteDecoder {
+    /// Its address, and where that leads.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// "asked", "leaving", "silent", "gone", "refused" or "unreachable".
+    #[prost(string, tag = "2")]
+    pub state: ::prost::alloc::string::String,
+    /// Why it is not asked, if that is known.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+    /// Records that it has not answered.
+    #[prost(uint64, tag = "4")]
+    pub under_way: u64,
+    /// How long an answer is expected to take. None before the first one.
+    #[prost(uint64, optional, tag = "5")]
+    pub expected_us: ::core::option::Option<u64>,
+    #[prost(uint64, tag = "6")]
+    pub pictures: u64,
+    /// Records that were made elsewhere after it was asked.
+    #[prost(uint64, tag = "7")]
+    pub taken_back: u64,
 }
 /// How far records fill the room of batches.
 #[allow(clippy::all)]

@@ -209,6 +209,9 @@ fn caches(report: &StreamReport<'_>) -> Vec<DocumentPart> {
         let [filled, room] = [filled, room].map(HumanCount);
         facts.push(fact("Filled by records", format!("{filled} of {room} {unit} of batches")));
     }
+    for decoder in &report.remote {
+        facts.push(fact("Decoder on another machine", format!("{}: {}", shown(decoder.name), decoder.text())));
+    }
     if let Some(requests) = &report.requests {
         let given_up = HumanCount(requests.given_up);
         let text =

@@ -21,6 +21,7 @@ use crate::prefetch::Prefetch;
 use crate::prefetch::readahead::ReadJob;
 use crate::remote::answer::AnsweredPicture;
 use crate::remote::lane::{Overdue, PeerEnd, PeerId, RemoteLane, Settled, TakenBack};
+use crate::remote::roster::{DecoderFigures, DecoderRoster, DecoderState};
 use crate::remote::share::RemoteShare;
 
 /// How often names are resolved again.
@@ -40,6 +41,8 @@ struct Driver {
     memory: u64,
     /// Why the last decoder could not be asked.
     why: String,
+    /// What is told of the decoders.
+    roster: Arc<DecoderRoster>,
 }
 
 struct ConnectedPeer {
@@ -50,7 +53,12 @@ struct ConnectedPeer {
 }
 
 /// Asks decoders until the prefetch is closed.
-pub(crate) async fn drive(decoders: Arc<Decoders>, setup: DecoderSetup, dataset: u64, prefetch: Arc<Prefetch>) {
+pub(crate) async fn drive(
+    (decoders, roster): (Arc<Decoders>, Arc<DecoderRoster>),
+    setup: DecoderSetup,
+    dataset: u64,
+    prefetch: Arc<Prefetch>,
+) {
     let Some(share) = prefetch.remote().cloned() else { return };
     let (events, mut heard) = mpsc::unbounded_channel();
     let memory = decoders.memory;
@@ -67,7 +75,7 @@ pub(crate) async fn drive(decoders: Arc<Decoders>, setup: DecoderSetup, dataset:
     let mut connections = JoinSet::new();
     connections.spawn(connect(Arc::new(links)));
     let lane = RemoteLane::new(dataset, share.makes_here());
-    let mut driver = Driver { lane, prefetch, share, peers: HashMap::new(), memory, why: String::new() };
+    let mut driver = Driver { lane, prefetch, share, peers: HashMap::new(), memory, why: String::new(), roster };
     loop {
         let now = Instant::now();
         driver.share.note_peers(driver.lane.has_peers(), &driver.why, now);
@@ -83,6 +91,7 @@ pub(crate) async fn drive(decoders: Arc<Decoders>, setup: DecoderSetup, dataset:
         }
         if driver.prefetch.is_closed() {
             tracing::debug!(twice = driver.lane.hedged(), "the decoders are not asked any more");
+            driver.roster.rest();
             return;
         }
         while let Ok(event) = heard.try_recv() {
@@ -102,7 +111,10 @@ impl Driver {
             let Some(job) = self.prefetch.decoder_job(is_full) else { return };
             let (size, version) = self.prefetch.known_of(job.record());
             match self.lane.ask(job.record(), size, job, now) {
-                Some((peer, id)) => self.send(peer, LinkOrder::Ask(record(id, &job, size, version))),
+                Some((peer, id)) => {
+                    self.send(peer, LinkOrder::Ask(record(id, &job, size, version)));
+                    self.tell(peer, |_| ());
+                }
                 None => self.prefetch.take_back(&TakenBack { item: job, here: false, suspect: false }),
             }
         }
@@ -114,6 +126,7 @@ impl Driver {
             LinkEvent::Opened { peer, terms, orders, name } => {
                 self.lane.opened(peer, terms, now);
                 self.peers.insert(peer, ConnectedPeer { orders, name, owes: 0 });
+                self.tell(peer, |figures| (figures.state, figures.reason) = (DecoderState::Asked, String::new()));
             }
             LinkEvent::Answer { peer, .. } if !self.owed(peer) => self.close(peer, PeerEnd::Goodbye),
             LinkEvent::Answer { peer, answer, kind, body } => match self.lane.answered(peer, answer.id, kind, now) {
@@ -124,17 +137,26 @@ impl Driver {
                     if let Some(made) = AnsweredPicture::of(&answer, body, &self.share) {
                         self.prefetch.made(&item, made);
                     }
+                    self.tell(peer, |figures| figures.pictures += 1);
                 }
                 Settled::Back(back) => {
                     let (record, words) = (back.item.record(), &answer.words);
                     tracing::debug!(record, here = back.here, words, "a decoder has not made a record");
                     self.prefetch.take_back(&back);
+                    self.tell(peer, |figures| figures.taken_back += 1);
                 }
-                Settled::Late | Settled::Waits => {}
+                Settled::Late | Settled::Waits => self.tell(peer, |_| ()),
             },
-            LinkEvent::Leaves(peer) => self.lane.leaves(peer),
+            LinkEvent::Leaves(peer) => {
+                self.lane.leaves(peer);
+                self.tell(peer, |figures| figures.state = DecoderState::Leaving);
+            }
             LinkEvent::Closed { peer, end } => self.close(peer, end),
-            LinkEvent::Failed { why } => self.why = why,
+            LinkEvent::Failed { name, state, why } => {
+                self.why = format!("{name}: {why}");
+                self.roster.note(&name, |figures| (figures.state, figures.reason) = (state, why));
+            }
+            LinkEvent::Forgotten { name } => self.roster.forget(&name),
         }
     }
 
@@ -148,12 +170,14 @@ impl Driver {
                 Overdue::Back { peer, id, back } => {
                     self.send(peer, LinkOrder::Cancel(id));
                     self.prefetch.take_back(&back);
+                    self.tell(peer, |figures| figures.taken_back += 1);
                 }
                 Overdue::Lost { peers, id, back } => {
                     let record = back.item.record();
                     tracing::debug!(record, "decoders answer others, but not this; the daemon makes it");
                     for peer in peers {
                         self.send(peer, LinkOrder::Cancel(id));
+                        self.tell(peer, |figures| figures.taken_back += 1);
                     }
                     self.prefetch.take_back(&back);
                 }
@@ -169,10 +193,25 @@ impl Driver {
 
     /// A connection has ended, or is ended by this: without the sender of its orders, its task ends.
     fn close(&mut self, peer: PeerId, end: PeerEnd) {
-        self.peers.remove(&peer);
-        for back in self.lane.closed(peer, end) {
+        let back = self.lane.closed(peer, end);
+        if let Some(ConnectedPeer { name, .. }) = self.peers.remove(&peer) {
+            self.roster.note(&name, |figures| {
+                (figures.state, figures.under_way) = (end.into(), 0);
+                figures.taken_back += back.len() as u64;
+            });
+        }
+        for back in back {
             self.prefetch.take_back(&back);
         }
+    }
+
+    /// Changes what is told of a decoder.
+    fn tell(&self, peer: PeerId, change: impl FnOnce(&mut DecoderFigures)) {
+        let Some((ConnectedPeer { name, .. }, load)) = self.peers.get(&peer).zip(self.lane.load(peer)) else { return };
+        self.roster.note(name, |figures| {
+            (figures.under_way, figures.expected) = (load.0 as u64, load.1);
+            change(figures);
+        });
     }
 
     /// Counts an answer of a connection. False if it was not asked for so many: then it could send without end.

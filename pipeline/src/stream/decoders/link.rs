@@ -23,6 +23,7 @@ use tokio::time::{sleep, timeout};
 use super::Decoders;
 use crate::remote::answer;
 use crate::remote::lane::{AnswerKind, PeerEnd, PeerId, PeerTerms};
+use crate::remote::roster::DecoderState;
 use crate::remote::share::RemoteShare;
 use crate::remote::{DECODE_PROTOCOL, REMOTE_VERSION, no_body, read_frame, write_frame};
 
@@ -63,7 +64,13 @@ pub(super) enum LinkEvent {
     },
     /// It cannot be asked.
     Failed {
+        name: String,
+        state: DecoderState,
         why: String,
+    },
+    /// The settings do not lead to it any more.
+    Forgotten {
+        name: String,
     },
 }
 
@@ -107,12 +114,12 @@ pub(super) async fn keep(links: Arc<Links>, (number, address): (usize, &Address)
             LinkEnd::Closed => PAUSE,
             LinkEnd::Refused(reason) => {
                 tracing::warn!(decoder = name, reason, "a decoder makes no pictures of this stream; it is asked again");
-                let _gone = links.events.send(LinkEvent::Failed { why: format!("{name}: {reason}") });
+                links.failed(&name, DecoderState::Refused, reason);
                 REFUSED
             }
             LinkEnd::Failed(why) => {
                 tracing::debug!(decoder = name, why, "a decoder cannot be reached");
-                let _gone = links.events.send(LinkEvent::Failed { why: format!("{name}: {why}") });
+                links.failed(&name, DecoderState::Unreachable, why);
                 PAUSE
             }
         };
@@ -121,9 +128,15 @@ pub(super) async fn keep(links: Arc<Links>, (number, address): (usize, &Address)
             () = links.events.closed() => return,
         }
     }
+    let _gone = links.events.send(LinkEvent::Forgotten { name });
 }
 
 impl Links {
+    fn failed(&self, name: &str, state: DecoderState, why: String) {
+        // The stream may have stopped.
+        let _gone = self.events.send(LinkEvent::Failed { name: name.to_owned(), state, why });
+    }
+
     fn leads_to(&self, number: usize, at: Option<SocketAddr>) -> bool {
         self.places.lock().get(&number).is_some_and(|places| places.contains(&at))
     }

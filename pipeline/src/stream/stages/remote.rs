@@ -34,6 +34,7 @@ impl Stages {
         let setup = decoders::setup(&self.document, &self.settings, source.as_ref(), self.pool.limits());
         let fingerprint = source.fingerprint();
         let number = fingerprint.first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
-        tokio::spawn(decoders::drive(asked, setup, number, Arc::clone(prefetch)));
+        let roster = Arc::clone(&self.meters.roster);
+        tokio::spawn(decoders::drive((asked, roster), setup, number, Arc::clone(prefetch)));
     }
 }
