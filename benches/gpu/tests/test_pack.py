@@ -1,6 +1,7 @@
 """What is carried to a machine without a network."""
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -52,6 +53,8 @@ def test_a_pack_has_the_wheel_the_pictures_the_program_and_a_command_that_starts
     early = started(second)
     assert early.returncode == 1
     assert "has not run here" in early.stderr
+    if shutil.which("xz") is None:
+        pytest.skip("there is no xz here, which unpacks the program")
     for call in (first, first, second):
         done = started(call)
         assert done.returncode == 0, done.stderr

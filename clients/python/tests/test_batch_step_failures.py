@@ -154,10 +154,12 @@ def test_rule_59_a_function_of_batches_in_the_loaders_process_fails_the_stream_t
 
     given = {"batch_size": 4, "epochs": 1, "python_workers": 0}
     with forebay.Loader(jpegs, transform=[*BEFORE, of_batches(raises)], **given) as loader:
-        with pytest.raises(forebay.Error, match="failed twice with batch 0") as error:
+        with pytest.raises(forebay.Error, match=r"failed twice with batch \d\.") as error:
             list(loader)
         assert "raised KeyError: 'no such key'" in str(error.value)
-    assert called[:2] == [[0, 1, 2, 3]] * 2
+    # Several batches wait for the function, and on a busy machine it may be another one than the first that fails twice.
+    failed = 4 * int(str(error.value).partition("with batch ")[2][0])
+    assert called.count(list(range(failed, failed + 4))) == 2
 
 
 def test_rule_59_what_ends_a_program_is_raised_by_next_and_the_batch_is_given_to_the_function_again(jpegs):

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import py_compile
 import signal
 import textwrap
 
@@ -357,6 +358,25 @@ def test_rule_59_a_function_that_cannot_be_imported_is_refused_with_its_tracebac
     with pytest.raises(forebay.SettingsError) as error:
         forebay.Loader(jpegs, batch_size=4, transform=steps)
     assert all(word in str(error.value) for word in words), str(error.value)
+
+
+@pytest.mark.parametrize("package", ["", "steps_of_a_package."])
+def test_rule_59_the_source_of_a_function_is_run_and_not_the_bytecode_of_an_earlier_edit(pictures, tmp_path, package):
+    folder = tmp_path / package.rstrip(".")
+    folder.mkdir(exist_ok=True)
+    file = folder / "edited_steps.py"
+    code = "def mark(picture, sample):\n    picture[...] = {}\n"
+    file.write_text(code.format(1))
+    py_compile.compile(str(file))
+    times = file.stat()
+    # The same size, and the same second.
+    file.write_text(code.format(2))
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    steps = [transforms.ExpectSize(8), transforms.Python(f"{package}edited_steps:mark")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(tmp_path))
+        marks = {tuple(picture[0, 0]) for picture in images(pictures(4), steps).values()}
+    assert marks == {(2, 2, 2)}
 
 
 def test_rule_59_a_file_that_changes_is_not_mixed_with_the_one_that_the_stream_began_with(pictures, module):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import importlib
+import importlib.machinery
 import importlib.util
 import json
 import mmap
@@ -84,12 +85,39 @@ def check_place(module: str, folders: list[str]) -> None:
                 )
 
 
+def imported(name: str) -> Any:  # noqa: ANN401 - a module
+    """A module, from its source.
+
+    Python's cached bytecode is told from other bytecode by the second and the size of the source. It may be that of an earlier edit, and
+    the hash that is compared is that of the source.
+    """
+    parent, _, last = name.rpartition(".")
+    if parent:
+        importlib.import_module(parent)
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.find_spec(name)
+    loader: Any = getattr(spec, "loader", None)
+    if spec is None or type(loader) is not importlib.machinery.SourceFileLoader:
+        return importlib.import_module(name)
+    loader.get_code = lambda _name: loader.source_to_code(loader.get_data(loader.path), loader.path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    if parent:
+        setattr(sys.modules[parent], last, module)
+    return sys.modules[name]
+
+
 def found(name: str, folders: list[str] | None) -> Any:  # noqa: ANN401 - whatever a user has
     """The object of this name, such as "module:name"."""
     module, _, path = name.partition(":")
     if folders is not None:
         check_place(module, [os.path.realpath(folder) for folder in folders])
-    found: Any = importlib.import_module(module)
+    found: Any = imported(module)
     for part in path.split("."):
         found = getattr(found, part)
     return found
