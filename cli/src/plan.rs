@@ -1,8 +1,9 @@
-//! `forebay plan`: what an epoch of pictures in buckets or patches would be, from the sizes of a dataset's pictures. No daemon runs, and only
+//! `forebay plan`: what an epoch of pictures in buckets, in patches or of their own sizes would be, from the sizes of a dataset's pictures. No daemon runs, and only
 //! a few headers are read.
 
 mod choice;
 mod lengths;
+mod ragged;
 mod report;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use crate::selection::SelectionArgs;
 use crate::verify::labels;
 use choice::BatchChoice;
 use lengths::PatchArgs;
+use ragged::PlannedRagged;
 use report::PlannedEpoch;
 
 #[derive(Debug, clap::Args)]
@@ -33,7 +35,8 @@ pub(crate) struct PlanArgs {
     /// Further sources. Forebay reads all of them as one dataset.
     #[arg(value_name = "SOURCE2")]
     more: Vec<String>,
-    /// The buckets: kohya or diffusers for the rule of that package, or sizes such as 1024x1024,832x1216 (height x width).
+    /// The buckets: kohya or diffusers for the rule of that package, or sizes such as 1024x1024,832x1216 (height x width). With
+    /// ragged, each picture keeps its own size, and the memory for the largest pictures is shown.
     #[arg(long, value_name = "RULE", default_value = "kohya")]
     buckets: String,
     #[command(flatten)]
@@ -102,7 +105,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
         step: args.step,
         no_upscale: args.no_upscale,
     };
-    let rule = buckets.rule().map_err(|error| Failure::Usage(format!("--buckets: {error}")))?;
+    let is_ragged = args.buckets == ragged::RULE;
+    let rule = if is_ragged { BucketChoice::of("").rule() } else { buckets.rule() };
+    let rule = rule.map_err(|error| Failure::Usage(format!("--buckets: {error}")))?;
     let &PlanArgs { batch_size: pictures, pixels, divisor, accumulate, .. } = args;
     let batch = BatchChoice { pictures, pixels, divisor, accumulate };
     if accumulate > 1 && args.leftovers == Leftovers::Repeat {
@@ -122,6 +127,11 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     }
     if !sizes.is_empty() {
         compare_sizes(&*source, &sizes).map_err(|error| Failure::Failed(format!("{error}.")))?;
+    }
+    if is_ragged && patches.is_none() {
+        let planned = PlannedRagged::new(&*source, &sizes, batch, args.repeats)?;
+        let mut out = io::stdout().lock();
+        return Ok(if args.json { json::print(&mut out, &planned) } else { planned.text(&mut out) }?);
     }
     let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let mut without = 0;

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     for view in &views {
         let file = OutputFile::from(args.output.join(file_name(turn, args.epoch, &view.name)));
         file.write(&npy(view))?;
-        let (height, width, _) = view.recipe.shape();
+        let (height, width, _) = view.shape();
         line(&mut out, &file, (height, width))?;
     }
     Ok(())
@@ -79,7 +79,7 @@ fn line(out: &mut impl Write, file: &OutputFile, (height, width): (u32, u32)) ->
 
 /// A view as a file of numpy, which has no bfloat16 and gets its bits.
 fn npy(view: &ReplayedView) -> Vec<u8> {
-    let (height, width, channels) = view.recipe.shape();
+    let (height, width, channels) = view.shape();
     let output = view.recipe.output();
     let kind = match output.dtype {
         Dtype::Uint8 => "|u1",

@@ -125,3 +125,22 @@ fn rule_61_columns_with_wrong_sizes_are_refused_with_the_files() {
     assert!(plan("sizes=h,w").status.success(), "a single one may differ");
     assert!(said(&plan("sizes=h,x")).contains("\"x\""));
 }
+
+#[test]
+fn rule_62_a_plan_of_ragged_pictures_has_the_room_of_the_largest_ones_and_names_the_record() {
+    let (dir, cache) = (pictures(), tempfile::tempdir().unwrap());
+    let name = dir.path().to_str().unwrap();
+    let ragged = ["plan", name, "--buckets", "ragged", "--batch-size", "8", "--divisor", "4"];
+    assert!(said(&forebay(cache.path(), &ragged)).contains("forebay index SOURCE --sizes"));
+    json(cache.path(), &["index", name, "--sizes"]);
+    let plan = json(cache.path(), &ragged);
+    let numbers = ["turns", "steps", "places", "empty", "without_size"].map(|field| plan[field].as_u64().unwrap());
+    assert_eq!(numbers, [9, 2, 8, 7, 1]);
+    assert_eq!(plan["room_bytes"], json!(3 * (6 * 48 * 32 + 2 * 20 * 30)));
+    assert_eq!((&plan["largest"]["height"], &plan["largest"]["width"]), (&json!(32), &json!(48)));
+    let text = String::from_utf8(forebay(cache.path(), &ragged).stdout).unwrap();
+    assert!(text.contains("9 turns in 2 steps of 8 places, empty places: 7\n"), "{text}");
+    assert!(text.contains("the largest one: 32 x 48, record 0, "), "{text}");
+    let refused = forebay(cache.path(), &[&ragged[..4], &["--pixels", "9999"]].concat());
+    assert!(said(&refused).contains("has no --pixels"), "{}", said(&refused));
+}

@@ -21,7 +21,7 @@ pub use column_type::{ColumnType, MAX_DEPTH, MAX_DIMS, TypeError};
 pub use element::{Element, ElementType};
 pub use role::Role;
 pub use room::Room;
-pub use schema::{BUCKETED, DRAW, Field, MAX_COLUMNS, MAX_NAME, MIXED, PATCHED, RESERVED, Schema, SchemaError};
+pub use schema::{BUCKETED, DRAW, Field, MAX_COLUMNS, MAX_NAME, MIXED, PATCHED, RAGGED, RESERVED, Schema, SchemaError};
 pub use table::{Table, TableError};
 pub use value::Value;
 pub use value_buf::ValueBuf;

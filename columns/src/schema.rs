@@ -22,6 +22,9 @@ pub const BUCKETED: [&str; 4] = ["planned", "sizes", "shown", "crop"];
 /// The columns that a stream has if its pictures are cut into patches. `planned` is that of [`BUCKETED`], `planned_tokens` how many
 /// patches these records have, 0 if that is not known, and `grid` the rows and columns of patches of each picture.
 pub const PATCHED: [&str; 3] = ["planned", "planned_tokens", "grid"];
+/// The columns that a stream has if each picture has a size of its own: `planned`, and height and width of the picture as it is in the
+/// batch, 0 and 0 where a place has none. They are those of [`BUCKETED`].
+pub const RAGGED: [&str; 2] = ["planned", "shown"];
 /// The column that a stream has if trainers want random bits for choices of their own.
 pub const DRAW: &str = "draw";
 /// What else a batch has a name for.
@@ -264,6 +267,17 @@ impl Schema {
         let pair = ColumnType::try_new(ElementType::I32, 0, &[2]).expect("a pair is a row");
         let types = [ColumnType::scalar(ElementType::I64), ColumnType::scalar(ElementType::I64), pair];
         let columns = PATCHED.into_iter().zip(types).map(|(name, of)| Field::new(name, of));
+        Self::try_new(self.fields.into_iter().chain(columns).collect())
+    }
+
+    /// The same with the columns of [`RAGGED`] behind the others.
+    ///
+    /// # Errors
+    /// A column has one of these names, or there are as many columns as there may be.
+    pub fn with_ragged(self) -> Result<Self, SchemaError> {
+        let pair = ColumnType::try_new(ElementType::I32, 0, &[2]).expect("a pair is a row");
+        let types = [ColumnType::scalar(ElementType::I64), pair];
+        let columns = RAGGED.into_iter().zip(types).map(|(name, of)| Field::new(name, of));
         Self::try_new(self.fields.into_iter().chain(columns).collect())
     }
 

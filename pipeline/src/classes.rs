@@ -1,8 +1,9 @@
 //! The classes of a stream's steps: the bucket of each record or the lengths that steps have in turn, and what a batch of each
-//! looks like (semantics rules 61, 62, 64 and 65).
+//! looks like (semantics rules 61 to 65).
 
 mod class_error;
 mod found_buckets;
+mod ragged_pictures;
 
 use std::sync::Arc;
 
@@ -14,6 +15,8 @@ use forebay_sources::{Member, Sizes, Source};
 
 pub use self::class_error::ClassError;
 use self::found_buckets::FoundBuckets;
+pub use self::ragged_pictures::LargestResults;
+use self::ragged_pictures::RaggedPictures;
 use crate::reason::Reason;
 use crate::selected;
 use crate::settings::{BucketSettings, OnError, PatchSettings, StepForm, StreamSettings};
@@ -33,6 +36,8 @@ pub(crate) struct StreamClasses {
     /// The records of each source and the turns of each of them. None for a single source that is not repeated.
     sources: Vec<SourceShare>,
     repeats: u32,
+    /// The sizes of the results, if each picture has one of its own.
+    ragged: Option<RaggedPictures>,
 }
 
 /// A step of a class, and how many of its pictures it has on all ranks.
@@ -54,13 +59,22 @@ impl StreamClasses {
     pub(crate) fn new(source: &dyn Source, settings: &StreamSettings) -> Result<Option<Self>, ClassError> {
         let Some(form) = settings.form.clone() else { return Ok(None) };
         let sizes = source.sizes();
-        if sizes.is_empty() && form.buckets().is_some() {
+        if sizes.is_empty() && (form.buckets().is_some() || form.is_ragged()) {
             return Err(ClassError::NoSizes);
         }
         if !sizes.is_empty() {
             compare_sizes(source, &sizes)?;
         }
+        let repeats = settings.repeats.get();
+        let mut ragged = None;
         let (classes, steps) = match &form {
+            StepForm::Ragged { places } => {
+                let (found, classes, without) = RaggedPictures::of(source, &sizes, settings, *places);
+                leave_out(source, settings.on_error, without)?;
+                let size = size_of(Bucket { height: 1, width: 1 }).expect("a pixel is a picture");
+                ragged = Some(found);
+                (classes, vec![StreamStep { size, places: *places, recipe: None }])
+            }
             StepForm::Buckets(buckets) => of_buckets(source, settings.on_error, buckets, &sizes)?,
             StepForm::Patches(patches) => {
                 let all = usize::try_from(selected::count(source)).unwrap_or(usize::MAX);
@@ -76,7 +90,6 @@ impl StreamClasses {
         let count = if form.buckets().is_some() { steps.len() } else { 1 };
         let count = u16::try_from(count).ok().filter(|count| *count < ClassTable::NONE);
         let count = count.ok_or(ClassError::Many { buckets: steps.len() })?;
-        let repeats = settings.repeats.get();
         let members = selected::members(source, repeats > 1);
         if let Some(empty) = members.iter().find(|member| member.records == 0) {
             return Err(SelectionProblem::Nothing(empty.name.clone()).into());
@@ -85,7 +98,7 @@ impl StreamClasses {
         let parts: Vec<(u64, u16)> = members.iter().map(|member| (member.records, turns)).collect();
         let sources = shares(&classes, &members, repeats);
         let table = Arc::new(ClassTable::new(classes, count, &parts)?);
-        Ok(Some(Self { form, table, sizes, steps, sources, repeats }))
+        Ok(Some(Self { form, table, sizes, steps, sources, repeats, ragged }))
     }
 
     /// The same with the recipe of each class, made of the stream's own.
@@ -120,6 +133,7 @@ impl StreamClasses {
                 // Orders without groups are as they were before there were any.
                 ClassOrder { accumulate: Some(*accumulate).filter(|steps| *steps > 1).unwrap_or(0), ..order }
             }
+            StepForm::Ragged { .. } => self.table.order(&places, Leftovers::Repeat, &repeats, "ragged"),
             StepForm::Patches(PatchSettings { name, lengths }) => {
                 let order = self.table.order(&places, Leftovers::Repeat, &repeats, name);
                 ClassOrder { lengths: lengths.iter().map(|(length, _)| *length).collect(), ..order }
@@ -149,6 +163,9 @@ impl StreamClasses {
 
     /// Height and width with which `batch` pictures have room for a step of each class that has records, shared by `ranks` ranks.
     pub(crate) fn room(&self, batch: u32, ranks: u32) -> (u32, u32) {
+        if let Some(ragged) = &self.ragged {
+            return ragged.room(batch, ranks);
+        }
         let own = |step: &StreamStep| u64::from(step.places / ranks.max(1)) * pixels(step.size);
         let is_used = |class| self.form.buckets().is_none() || self.table.turns(class) > 0;
         let used = (0..).zip(&self.steps).filter(|(class, _)| is_used(*class));
@@ -165,6 +182,7 @@ impl StreamClasses {
             StepForm::Patches(PatchSettings { name: rule, .. }) => {
                 tracing::info!(rule, patches = name, pictures, "this length decides the room of a batch");
             }
+            StepForm::Ragged { .. } => unreachable!("ragged pictures have said so"),
         }
         (rows.max(1), width.into())
     }
@@ -177,6 +195,10 @@ impl StreamClasses {
 
     /// Says in the log what an epoch has in vain.
     pub(crate) fn report(&self, stream: &str, layout: &forebay_plan::ClassLayout) {
+        if self.is_ragged() {
+            // Empty places cost nothing.
+            return;
+        }
         let shares = layout.shares();
         let buckets = self.steps.iter().zip(&shares).enumerate().filter(|_| self.form.buckets().is_some());
         for (class, (StreamStep { places, .. }, share)) in buckets {
@@ -198,6 +220,24 @@ impl StreamClasses {
                 "many places of an epoch are copies; \"forebay plan\" says what has fewer"
             );
         }
+    }
+
+    /// Height and width of a record's result, if each picture has a size of its own. Nothing too where it is not known: such a record
+    /// is not read.
+    pub(crate) fn shown(&self, record: u64) -> Option<(u32, u32)> {
+        self.ragged.as_ref()?.shown(&self.sizes, record)
+    }
+
+    /// Whether each picture has a size of its own.
+    pub(crate) fn is_ragged(&self) -> bool {
+        self.ragged.is_some()
+    }
+
+    /// What becomes of the picture of a record in a step of a class, in a place of just its size.
+    pub(crate) fn recipe_of(&self, class: usize, record: u64) -> Recipe {
+        let recipe = self.recipe(class);
+        let own = self.shown(record).and_then(|(height, width)| recipe.in_step(height, width).ok());
+        own.unwrap_or_else(|| Recipe::clone(recipe))
     }
 
     /// What is wrong with a picture that was made of this, if its size is not the one that is known of it.
@@ -222,6 +262,20 @@ impl StreamClasses {
     }
 }
 
+/// Says in the log that records are left out: how many, and the first of them.
+///
+/// # Errors
+/// The stream fails at the first bad record.
+fn leave_out(source: &dyn Source, on_error: OnError, without: Option<(u64, u64)>) -> Result<(), ClassError> {
+    let Some((records, first)) = without else { return Ok(()) };
+    let first = source.locator(first).to_string();
+    if on_error == OnError::Fail {
+        return Err(ClassError::Without { records, first });
+    }
+    tracing::warn!(records, first, "records have no bucket, and are left out");
+    Ok(())
+}
+
 /// The bucket of each record that is read, and the steps of each bucket.
 fn of_buckets(
     source: &dyn Source,
@@ -230,13 +284,7 @@ fn of_buckets(
     sizes: &Sizes,
 ) -> Result<(Vec<u16>, Vec<StreamStep>), ClassError> {
     let found = FoundBuckets::of(source, sizes, settings);
-    if let Some((records, first)) = found.without {
-        let first = source.locator(first).to_string();
-        if on_error == OnError::Fail {
-            return Err(ClassError::Without { records, first });
-        }
-        tracing::warn!(records, first, "records have no bucket, and are left out");
-    }
+    leave_out(source, on_error, found.without)?;
     let step = |bucket: &Bucket| -> Result<StreamStep, ClassError> {
         let places = u32::try_from(settings.steps.places(*bucket)?).unwrap_or(u32::MAX);
         let size = size_of(*bucket).expect("a bucket without such a size has no record");

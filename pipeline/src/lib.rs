@@ -53,7 +53,7 @@ mod worked_batch;
 pub use box_column::NoBoxes;
 pub use byte_size::{ByteSize, NoSize};
 pub use cache::{CacheError, Caches};
-pub use classes::ClassError;
+pub use classes::{ClassError, LargestResults};
 pub use decode::lanes::{LaneMissing, cuda_driver, places};
 pub use decode::steps::StepError;
 pub use decode::suspects::make_suspects;

@@ -39,6 +39,11 @@ impl PlaceRight {
         place.map_or_else(|| Target::Host(slot.as_mut()), |(_, place)| Target::Gpu(place))
     }
 
+    /// Bytes of its pixels.
+    pub(crate) fn pixels_len(&self) -> usize {
+        self.slot.pixels_len()
+    }
+
     /// The number of the GPU whose memory has the ring's pixels.
     pub(crate) fn gpu(&self) -> Option<i32> {
         self.gpu.as_ref().map(|(ring, _)| ring.ordinal())

@@ -23,6 +23,8 @@ pub(crate) fn publish(
 pub(crate) fn write(batch: &mut SettledBatch, mixed: Option<&MixedLabels>, targets: &mut TargetWriter) {
     let SettledBatch { metadata, slot, .. } = batch;
     let places = slot.geometry().batch();
+    // Of pictures with sizes of their own, the columns tell only those of the batch's own records.
+    slot.close_gaps(|place| metadata.places.mask.get(place) == Some(&1));
     write_metadata(metadata, slot.frame());
     targets.write(metadata, mixed, places, slot.frame());
 }

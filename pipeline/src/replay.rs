@@ -45,6 +45,15 @@ pub struct ReplayedView {
     pub origin: Option<Origin>,
 }
 
+impl ReplayedView {
+    /// Height, width and channels of what its bytes are. Of patches, they are those of their rows.
+    pub fn shape(&self) -> (u32, u32, u32) {
+        let (height, width, channels) = self.recipe.shape();
+        // The place of a ragged picture has no sides.
+        if self.recipe.is_ragged() { (self.plan.height, self.plan.width, channels) } else { (height, width, channels) }
+    }
+}
+
 /// Why a record cannot be replayed.
 #[derive(Debug, Error)]
 pub enum ReplayError {
@@ -165,13 +174,15 @@ impl<'a> Replay<'a> {
             return Err(ReplayError::NoRecord { record, records });
         }
         let locator = |record| source.locator(record).to_string();
-        let recipe = match classes {
+        let of_step = match classes {
             Some((classes, plan)) => {
                 let class = class(plan, epoch, turn);
-                classes.recipe(class.ok_or_else(|| ReplayError::NoBucket { locator: locator(record) })?)
+                let class = class.ok_or_else(|| ReplayError::NoBucket { locator: locator(record) })?;
+                Some(classes.recipe_of(class, record))
             }
-            None => &*recipe,
+            None => None,
         };
+        let recipe = of_step.as_ref().unwrap_or(recipe);
         let content = content(source, mosaics.as_ref(), EpochTurn { epoch, turn })?;
         let draw = Draw { seed, epoch, record: turn.key() };
         let further = views.iter().map(|view| (view.name.as_str(), &view.recipe, draw.of_view(&view.name)));

@@ -4,6 +4,7 @@ mod bucket_columns;
 mod form_columns;
 mod own_column;
 mod patch_columns;
+mod ragged_columns;
 
 use std::sync::Arc;
 
@@ -218,11 +219,7 @@ impl Targets {
     /// A column has one of their names, or there are too many.
     pub(crate) fn with_steps(self, form: &StepForm) -> Result<Self, SchemaError> {
         let first = self.schema.len();
-        let schema = match form {
-            StepForm::Buckets(_) => self.schema.with_buckets()?,
-            StepForm::Patches(_) => self.schema.with_patches()?,
-        };
-        Ok(Self { form: Some((first, form.clone())), schema, ..self })
+        Ok(Self { form: Some((first, form.clone())), schema: FormColumns::after(self.schema, form)?, ..self })
     }
 
     /// The same with the column of random bits.

@@ -104,8 +104,8 @@ impl Composition {
     /// # Errors
     /// The CPU does it, or says what is wrong: that takes more than one resize, a border before a resize, borders of two values, of
     /// a colour or of the picture's own pixels, a rotation that changes the size, other steps behind operations on values, or an
-    /// operation that is the CPU's alone; the picture is to be decoded at a part of its size, or cut into
-    /// patches; or it goes beyond the limits.
+    /// operation that is the CPU's alone; the picture is to be decoded at a part of its size, cut into
+    /// patches, or ragged; or it goes beyond the limits.
     pub fn of(
         stored: (u32, u32),
         orientation: Orientation,
@@ -120,7 +120,7 @@ impl Composition {
         let mut plan = Plan::default();
         recipe.plan_into(&origin, draw, &mut plan);
         plan.check(limits).map_err(beyond)?;
-        if recipe.input().reducing_gap.is_some() || recipe.patches().is_some() {
+        if recipe.input().reducing_gap.is_some() || recipe.patches().is_some() || recipe.is_ragged() {
             return Err(CpuOnly::Transforms);
         }
         let made = Self::of_plan(&plan, (width, height), recipe.matched())?;

@@ -123,12 +123,25 @@ impl CpuDecoder {
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
-        assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
+        assert!(recipe.is_ragged() || out.len() == recipe.place_len(), "a place has the recipe's place length");
         let list = recipe.list();
         let loaded = self.load_for(file, list, draw, limits);
-        let outcome = loaded.and_then(|loaded| self.carry_out(&loaded, list, limits, out));
+        let outcome = loaded.and_then(|loaded| {
+            self.fills(list, out)?;
+            self.carry_out(&loaded, list, limits, out)
+        });
         self.canvas.trim();
         outcome
+    }
+
+    /// Refuses a ragged picture that does not take all of its place, or more.
+    fn fills(&self, list: &TransformList, out: &[u8]) -> Result<(), Fault> {
+        let (Plan { height, width, .. }, output) = (&self.plan, list.output());
+        if !list.is_ragged() || output.bytes(*width, *height) == out.len() {
+            return Ok(());
+        }
+        let pixels = (out.len() / output.bytes(1, 1).max(1)) as u64;
+        Err(Fault::NotPlanned { height: *height, width: *width, pixels })
     }
 
     /// Loads what a pipeline needs of a picture, and makes plan and stages.
@@ -220,10 +233,11 @@ impl CpuDecoder {
     ) -> Result<Decoded, Fault> {
         let KeptPicture { format, width, height, origin, mode, .. } = *picture;
         assert_eq!(mode.pixel_len(), recipe.output().mode.pixel_len(), "a picture is kept in its recipe's mode");
-        assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
+        assert!(recipe.is_ragged() || out.len() == recipe.place_len(), "a place has the recipe's place length");
         let stored = Stored::turned(origin);
         let list = recipe.list();
         Wanted::of(list, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
+        self.fills(list, out)?;
         let begun = Instant::now();
         let look = || limits.check_time(begun);
         let made = self.canvas.carry_out(PlanInput::kept(picture), (&self.plan, &self.stages), list, out, look);

@@ -242,7 +242,7 @@ impl Reader<'_> {
     fn patches(&self) -> Option<Patches> {
         match self.fit {
             Some(Fit::Patches(patches)) => Some(patches),
-            Some(Fit::Cover(_)) | None => None,
+            Some(Fit::Cover(_) | Fit::Ragged { .. }) | None => None,
         }
     }
 

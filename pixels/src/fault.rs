@@ -101,6 +101,19 @@ pub enum Fault {
         /// Most patches of a picture.
         length: u32,
     },
+    /// A ragged picture that has not the pixels that its place was made for.
+    #[error(
+        "The picture becomes {height} pixels high and {width} wide, which are not the {pixels} pixels that were planned for it: the index \
+         or the columns have another size. Make the index again, or leave the picture out."
+    )]
+    NotPlanned {
+        /// Of the result.
+        height: u32,
+        /// Of the result.
+        width: u32,
+        /// Pixels of its place.
+        pixels: u64,
+    },
     /// More bytes than allowed.
     #[error("The file has {bytes} bytes, above the limit of {limit} bytes.")]
     TooManyBytes {

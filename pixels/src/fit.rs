@@ -13,6 +13,11 @@ pub enum Fit {
     Cover(Cover),
     /// It, or a random part of it, is resized to whole patches, which are cut behind the transforms.
     Patches(Patches),
+    /// Nothing: it has a size of its own, which follows from its own size and the transforms.
+    Ragged {
+        /// Pixels of its place, of which it takes all.
+        pixels: u32,
+    },
 }
 
 impl Fit {
@@ -22,6 +27,8 @@ impl Fit {
             Self::Cover(cover) => (cover.height, cover.width),
             // A row of the place is a patch.
             Self::Patches(patches) => (patches.length, patches.pixels()),
+            // Which sides its picture has is not known of a place.
+            Self::Ragged { pixels } => (1, *pixels),
         }
     }
 
@@ -32,15 +39,19 @@ impl Fit {
             Self::Patches(patches) if patches.pixels() == width && height > 0 => {
                 Some(Self::Patches(Patches { length: height, ..patches }))
             }
-            Self::Patches(_) => None,
+            Self::Ragged { .. } if height > 0 && width > 0 => {
+                height.checked_mul(width).map(|pixels| Self::Ragged { pixels })
+            }
+            Self::Patches(_) | Self::Ragged { .. } => None,
         }
     }
 
-    /// Sizes that pictures may have before the transforms. All transforms must leave each of them.
+    /// Sizes that pictures may have before the transforms. All transforms must leave each of them. None if they may have any.
     pub(crate) fn sizes(&self) -> Vec<(u32, u32)> {
         match self {
             Self::Cover(cover) => vec![(cover.height, cover.width)],
             Self::Patches(patches) => patches.probes().to_vec(),
+            Self::Ragged { .. } => Vec::new(),
         }
     }
 
@@ -49,6 +60,7 @@ impl Fit {
         match self {
             Self::Cover(cover) => cover.plan(plan, draw),
             Self::Patches(patches) => patches.plan(plan, origin, draw),
+            Self::Ragged { .. } => {}
         }
     }
 
@@ -63,6 +75,7 @@ impl Fit {
         match self {
             Self::Cover(cover) => cover.has_torch(),
             Self::Patches(patches) => patches.interpolation.has_torch(),
+            Self::Ragged { .. } => true,
         }
     }
 }

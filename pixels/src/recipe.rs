@@ -5,7 +5,7 @@ use crate::draw::Draw;
 use crate::fit::Fit;
 use crate::matching::Match;
 use crate::origin::Origin;
-use crate::output::{Layout, Output};
+use crate::output::{Dtype, Layout, Output};
 use crate::patches::Patches;
 use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
@@ -39,10 +39,13 @@ impl Recipe {
     ///
     /// # Errors
     /// Those of [`new`](Self::new), [`RecipeError::NotOfBucket`], and with patches [`RecipeError::NotOfPatches`] and
-    /// [`RecipeError::PatchLayout`].
+    /// [`RecipeError::PatchLayout`]. Ragged pictures have [`RecipeError::RaggedOutput`] and [`RecipeError::RaggedSize`].
     pub fn fitting(fit: Fit, transforms: Vec<Transform>, output: Output) -> Result<Self, RecipeError> {
         if matches!(fit, Fit::Patches(_)) && output.layout == Layout::Nchw {
             return Err(RecipeError::PatchLayout);
+        }
+        if matches!(fit, Fit::Ragged { .. }) && (output.layout, output.dtype) != (Layout::Nhwc, Dtype::Uint8) {
+            return Err(RecipeError::RaggedOutput);
         }
         let (list, _) = TransformList::with_shape(Some(fit), transforms, output)?;
         Self::of_fit(list, fit)
@@ -71,14 +74,43 @@ impl Recipe {
         self.list.patches()
     }
 
+    /// Whether each picture has a size of its own, and takes all of its place.
+    pub fn is_ragged(&self) -> bool {
+        self.list.is_ragged()
+    }
+
+    /// Height and width of the result of a picture of this height and width, each at least 1, if they follow from these alone.
+    ///
+    /// ```
+    /// use forebay_pixels::{Fit, Output, Recipe};
+    ///
+    /// let shorter_side = serde_json::from_str(r#"[{ "resize": { "size": 64 } }]"#)?;
+    /// let recipe = Recipe::fitting(Fit::Ragged { pixels: 1 }, shorter_side, Output::default())?;
+    /// assert_eq!(recipe.made_size(375, 500), Some((64, 85)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn made_size(&self, height: u32, width: u32) -> Option<(u32, u32)> {
+        made_size(self.transforms(), (height, width))
+    }
+
     fn of_fit(list: TransformList, fit: Fit) -> Result<Self, RecipeError> {
+        if let Fit::Ragged { .. } = fit {
+            let follows = |transform: &&Transform| {
+                // What gives these sizes only by chance gives one of them another one.
+                let one = std::slice::from_ref(*transform);
+                [(7, 11), (1013, 409)].into_iter().all(|size| made_size(one, size).is_some())
+            };
+            if let Some(place) = list.transforms().iter().position(|transform| !follows(&transform)) {
+                return Err(RecipeError::RaggedSize { place, name: list.transforms()[place].name() });
+            }
+        }
         let made = |(height, width)| {
             list.transforms().iter().fold(Shape::Fixed(height, width), |shape, transform| transform.shape(shape))
         };
         for (bucket_height, bucket_width) in fit.sizes() {
             match (made((bucket_height, bucket_width)), fit) {
                 (Shape::Fixed(height, width), _) if (height, width) == (bucket_height, bucket_width) => {}
-                (_, Fit::Patches(_)) => return Err(RecipeError::NotOfPatches),
+                (_, Fit::Patches(_) | Fit::Ragged { .. }) => return Err(RecipeError::NotOfPatches),
                 (Shape::Open, Fit::Cover(_)) => return Err(RecipeError::NoFixedShape),
                 (Shape::Fixed(height, width), Fit::Cover(_)) => {
                     return Err(RecipeError::NotOfBucket { height, width, bucket_height, bucket_width });
@@ -239,8 +271,19 @@ impl Recipe {
     pub fn plan_into(&self, origin: &Origin, draw: Draw, plan: &mut Plan) {
         self.list.plan_into(origin, draw, plan);
         debug_assert!(
-            self.is_open() || self.patches().is_some() || (plan.height, plan.width) == (self.height, self.width),
+            self.is_open()
+                || self.patches().is_some()
+                || self.is_ragged()
+                || (plan.height, plan.width) == (self.height, self.width),
             "the recipe's shape is fixed"
         );
+    }
+}
+
+/// Height and width behind these transforms, if they follow from those before alone.
+fn made_size(transforms: &[Transform], (height, width): (u32, u32)) -> Option<(u32, u32)> {
+    match transforms.iter().fold(Shape::Fixed(height, width), |shape, transform| transform.shape(shape)) {
+        Shape::Fixed(height, width) => Some((height, width)),
+        Shape::Open => None,
     }
 }

@@ -82,6 +82,22 @@ pub enum RecipeError {
         "layout = \"NCHW\" cannot be combined with patches, whose pixels have their channels together; leave layout out"
     )]
     PatchLayout,
+    /// Ragged pictures in another form than rows of bytes.
+    #[error(
+        "ragged pictures are rows of pixels of uint8; leave dtype and layout out, and make floats of them where they are trained on"
+    )]
+    RaggedOutput,
+    /// The size of a result is drawn, or depends on more than the size of the picture.
+    #[error(
+        "transform {place} ({name}) gives results whose size does not follow from the size of the picture alone, so that ragged \
+         pictures cannot be planned; leave it out, or do it where they are trained on"
+    )]
+    RaggedSize {
+        /// Place in the list, from 0.
+        place: usize,
+        /// Name of the transform.
+        name: &'static str,
+    },
     /// Pictures of a mode of Pillow's that calculate as torch.
     #[error("mode = \"{mode}\" is Pillow's, and cannot be combined with match = \"torch\"; leave one of the two out")]
     NoTorchMode {

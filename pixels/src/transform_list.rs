@@ -170,8 +170,13 @@ impl TransformList {
     pub(crate) fn patches(&self) -> Option<&Patches> {
         match self.fit() {
             Some(Fit::Patches(patches)) => Some(patches),
-            Some(Fit::Cover(_)) | None => None,
+            Some(Fit::Cover(_) | Fit::Ragged { .. }) | None => None,
         }
+    }
+
+    /// Whether each picture has a size of its own, and takes all of its place.
+    pub(crate) fn is_ragged(&self) -> bool {
+        matches!(self.fit(), Some(Fit::Ragged { .. }))
     }
 
     /// The same for other steps.

@@ -53,7 +53,7 @@ pub use picture_size::{HalfSize, NoRoomForSize, PictureSize};
 pub use pixels::Pixels;
 pub use protocol::{FIRST_WITH_SIZES, LAYOUT_PROTOCOL, OLDEST_PROTOCOL, OPTIONAL_KINDS, PROTOCOL, Versions};
 pub use region::{Populated, Region, RegionError, Unpopulated};
-pub use slot::{JoinError, PlaceMut, SlotError, SlotFrame, SlotMut};
+pub use slot::{JoinError, NoRoomForLengths, PlaceMut, SlotError, SlotFrame, SlotMut};
 pub use slot_columns::{ColumnEntry, SlotColumns};
 pub use slot_parts::{ColumnParts, SlotParts};
 pub use socket::{Events, Received, Sent, Socket, SocketError};

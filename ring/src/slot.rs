@@ -6,6 +6,8 @@
 //! A slot can be claimed again only when the last part of its right is gone: there are never two writers.
 #![allow(unsafe_code, reason = "makes exclusive slices of shared memory")]
 
+mod lengths;
+
 use std::{ops::Range, sync::Arc};
 
 use bytemuck::Pod;
@@ -17,6 +19,8 @@ use crate::{
     picture_size::{NoRoomForSize, PictureSize},
     region_inner::RegionInner,
 };
+pub use lengths::NoRoomForLengths;
+use lengths::PlaceEnds;
 
 /// The exclusive right to write in one slot.
 #[derive(Debug)]
@@ -78,6 +82,8 @@ struct Right {
     slot: u32,
     /// The size of the batch's pictures and its shape, if they are not those of the ring.
     sized: Option<(PictureSize, Shape)>,
+    /// Where the pixels of each place end, if each picture has a size of its own.
+    ends: Option<PlaceEnds>,
 }
 
 impl SlotMut {
@@ -88,7 +94,7 @@ impl SlotMut {
         if !region.take(slot) {
             return Err(SlotError::Busy(slot));
         }
-        let right = Right { region: Arc::clone(region), slot, sized: None };
+        let right = Right { region: Arc::clone(region), slot, sized: None, ends: None };
         Ok(Self { frame: SlotFrame { right: Arc::new(right) } })
     }
 
@@ -118,6 +124,7 @@ impl SlotMut {
         let shape = self.geometry().sized(size, places)?;
         let right = Arc::get_mut(&mut self.frame.right).expect("a whole right has no parts");
         right.sized = Some((size, shape));
+        right.ends = None;
         Ok(())
     }
 
@@ -327,6 +334,9 @@ impl AsMut<[u8]> for PlaceMut {
 impl Right {
     /// How many places the batch has.
     fn places(&self) -> u32 {
+        if let Some(ends) = &self.ends {
+            return ends.places();
+        }
         self.sized.map_or_else(|| self.region.geometry().shape(), |(_, shape)| shape).batch
     }
 
@@ -339,6 +349,9 @@ impl Right {
 
     /// Where the pixels of a place are.
     fn place(&self, place: u32) -> Range<usize> {
+        if let Some(ends) = &self.ends {
+            return ends.place(self.region.geometry().images(self.slot), place);
+        }
         self.region.geometry().place(self.slot, place, self.sized.map(|(_, shape)| shape))
     }
 

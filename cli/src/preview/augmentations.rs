@@ -74,7 +74,7 @@ fn transforms(args: &PreviewArgs) -> Map<String, Value> {
 
 /// A view in the colours that it has before it is normalised.
 pub(crate) fn replayed(view: &ReplayedView) -> RgbImage {
-    let (height, width, channels) = view.recipe.shape();
+    let (height, width, channels) = view.shape();
     let output = view.recipe.output();
     let dtype = match output.dtype {
         pixels::Dtype::Uint8 => ring::Dtype::U8,

@@ -120,6 +120,24 @@ fn rule_60_nothing_is_lost_when_one_decoder_is_killed_and_one_is_stopped() {
 }
 
 #[test]
+fn rule_60_a_decoder_that_is_told_to_end_answers_what_it_has() {
+    let home = Home::with_pictures(200);
+    let expected = alone(&home);
+    let [first, _second] = ["a.sock", "b.sock"].map(|name| decoder(&home, name, "pictures"));
+    home.configure(&(home.train(STREAM) + &section(&home, 0, &["a.sock", "b.sock"])));
+    let daemon = home.start();
+    let seen = pixels(&home, |number| {
+        if number == 5 {
+            first.signal(Signal::TERM);
+        }
+    });
+    assert!(seen == expected, "{} pictures of {}", seen.len(), expected.len());
+    let (status, said) = first.ends();
+    assert!(status.success() && said.contains("drained=true"), "{said}");
+    daemon.stop();
+}
+
+#[test]
 fn rule_60_a_bad_record_is_judged_by_the_daemon_itself_and_a_decoder_without_the_files_is_refused_by_name() {
     let home = Home::with_pictures(12);
     fs::write(home.picture(5), b"no picture").unwrap();

@@ -12,6 +12,7 @@ mod mixing;
 mod mixture;
 mod patches;
 mod pictures;
+mod ragged;
 mod recipe;
 mod sharding;
 mod shuffle;

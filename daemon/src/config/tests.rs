@@ -5,6 +5,7 @@ mod delivery;
 mod loaders;
 mod mixtures;
 mod patches;
+mod ragged;
 mod recipes;
 mod renamed;
 

@@ -18,6 +18,8 @@ pub(crate) struct Draft {
     places: Vec<DraftPlace>,
     /// Static assignment: how many positions it answers for.
     positions: u32,
+    /// Places without a picture stay empty.
+    leaves_empty: bool,
     /// Static assignment: no further position comes.
     ended: bool,
     /// Static assignment: bad records that it is delivered without.
@@ -67,11 +69,15 @@ pub(crate) enum Fill {
     Hole,
     /// Shows a picture, or black, that has no record.
     Anonymous,
+    /// Where places without a picture stay empty: it has none.
+    Empty,
 }
 
 impl DraftPlace {
     /// A place about which nothing is known.
     pub(crate) const HOLE: Self = Self { own: None, turn: Turn::first(0), label: -1, fill: Fill::Hole, origin: None };
+    /// One that stays empty.
+    pub(crate) const EMPTY: Self = Self { fill: Fill::Empty, ..Self::HOLE };
 }
 
 impl Draft {
@@ -79,19 +85,29 @@ impl Draft {
     pub(crate) fn new(epoch: u64, size: u32) -> Self {
         let (places, positions) = (Vec::with_capacity(size as usize), 0);
         let (bad, bare) = (Vec::new(), Vec::new());
-        Self { epoch, size, places, positions, ended: false, bad, bare, busy: 0, wanting: 0, holes: 0 }
+        let (leaves_empty, ended) = (false, false);
+        Self { epoch, size, places, positions, leaves_empty, ended, bad, bare, busy: 0, wanting: 0, holes: 0 }
     }
 
     /// A batch of static assignment, whose places are known before its records come.
     pub(crate) fn fixed(epoch: u64, size: u32, form: &Form) -> Self {
-        let mut draft = Self { positions: form.positions, ..Self::new(epoch, size) };
+        let leaves_empty = form.empty.is_some();
+        let mut draft = Self { positions: form.positions, leaves_empty, ..Self::new(epoch, size) };
         for _ in 0..form.own {
             draft.append(DraftPlace { fill: Fill::Vacant, ..DraftPlace::HOLE });
         }
         for &turn in &form.copies {
             draft.append(DraftPlace { turn, fill: Fill::Copy { asked: false }, ..DraftPlace::HOLE });
         }
+        for _ in 0..form.empty.unwrap_or(0) {
+            draft.append(DraftPlace::EMPTY);
+        }
         draft
+    }
+
+    /// Whether places without a picture stay empty.
+    pub(crate) fn leaves_empty(&self) -> bool {
+        self.leaves_empty
     }
 
     /// Epoch of its records.
@@ -118,7 +134,8 @@ impl Draft {
     /// Static assignment: whether this position has come, whose place this is. A step of a class has positions without a place.
     pub(crate) fn has(&self, place: u32, position: &Position) -> bool {
         match self.places.get(place as usize) {
-            Some(place) if !matches!(place.fill, Fill::Copy { .. }) => place.fill != Fill::Vacant,
+            // A place of no position may be behind those of the positions with a record.
+            Some(place) if !matches!(place.fill, Fill::Copy { .. } | Fill::Empty) => place.fill != Fill::Vacant,
             _ => self.bare.iter().any(|bare| bare.index == position.index),
         }
     }
@@ -250,7 +267,7 @@ impl Draft {
             Fill::Decoding | Fill::Fetching => Some(&mut self.busy),
             Fill::Bad | Fill::Copy { .. } => Some(&mut self.wanting),
             Fill::Hole => Some(&mut self.holes),
-            Fill::Good | Fill::Anonymous | Fill::Vacant => None,
+            Fill::Good | Fill::Anonymous | Fill::Empty | Fill::Vacant => None,
         }
     }
 
@@ -265,7 +282,8 @@ impl Draft {
         for place in self.places() {
             places.labels.push(place.label);
             let record = i64::try_from(place.turn.record()).unwrap_or(-1);
-            places.records.push(if place.fill == Fill::Anonymous { -1 } else { record });
+            let is_none = matches!(place.fill, Fill::Anonymous | Fill::Empty);
+            places.records.push(if is_none { -1 } else { record });
             places.repeats.push(place.turn.repeat());
             places.mask.push(u8::from(place.own.is_some()));
             places.origins.push(place.origin);

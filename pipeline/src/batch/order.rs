@@ -9,7 +9,7 @@ use forebay_plan::{Batching, EpochBatches, Plan};
 use forebay_sources::{Locator, Source};
 
 use crate::batch::form::Form;
-use crate::batch::slots::SizedStep;
+use crate::batch::slots::{PlaceRooms, SizedStep};
 use crate::classes::StreamClasses;
 use crate::reason::Reason;
 use crate::record::Position;
@@ -47,10 +47,19 @@ impl RecordOrder {
         let classes = self.classes.clone();
         let (batches, index) = self.batch_of(position, floor)?;
         let form = Form::of(batches, index);
-        let sized = classes.zip(batches.class(index)).map(|(classes, step)| SizedStep {
-            size: classes.size(step.class),
-            places: form.places(),
-            step,
+        let is_ragged = classes.as_ref().is_some_and(|classes| classes.is_ragged());
+        let form = if is_ragged { form.leaving_empty() } else { form };
+        let sized = classes.zip(batches.class(index)).map(|(classes, step)| {
+            let room = if is_ragged {
+                let shown = |place| classes.shown(batches.turn(index, place).record()).unwrap_or((0, 0));
+                let mut lengths: Vec<usize> =
+                    (0..u64::from(form.own)).map(|place| bytes(&classes, shown(place))).collect();
+                lengths.resize(form.places() as usize, 0);
+                PlaceRooms::Lengths(lengths)
+            } else {
+                PlaceRooms::Sized { size: classes.size(step.class), places: form.places() }
+            };
+            SizedStep { room, step }
         });
         Some((form, sized))
     }
@@ -95,4 +104,9 @@ impl RecordOrder {
     pub(crate) fn has_batch(&mut self, position: &Position, floor: impl Fn() -> u64) -> bool {
         self.batch_of(position, floor).is_none_or(|(batches, index)| index < batches.batches)
     }
+}
+
+/// Bytes of a picture of this height and width.
+fn bytes(classes: &StreamClasses, (height, width): (u32, u32)) -> usize {
+    classes.recipe(0).output().bytes(width, height)
 }

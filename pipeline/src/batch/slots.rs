@@ -40,15 +40,22 @@ struct OpenSlot {
     step: Option<StepClass>,
 }
 
-/// A batch whose pictures have a size of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A batch of a step whose pictures have not the size of the ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SizedStep {
-    /// The size.
-    pub size: PictureSize,
-    /// How many places it has.
-    pub places: u32,
+    /// What its places have room for.
+    pub room: PlaceRooms,
     /// What the step of its class has on all ranks.
     pub step: StepClass,
+}
+
+/// What the places of a batch have room for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PlaceRooms {
+    /// So many places for pictures of this size.
+    Sized { size: PictureSize, places: u32 },
+    /// Places for so many bytes each.
+    Lengths(Vec<usize>),
 }
 
 impl Slots {
@@ -85,8 +92,14 @@ impl Slots {
     /// Takes a free slot, if there is one, to make a batch in it.
     pub(crate) fn open(&mut self, batch: u64, sized: Option<SizedStep>) {
         let Some(mut slot) = self.spare.pop() else { return };
-        if let Some(SizedStep { size, places, .. }) = sized {
-            slot.set_size(size, places).expect("a ring has room for the steps of each class");
+        match sized.as_ref().map(|sized| &sized.room) {
+            Some(PlaceRooms::Sized { size, places }) => {
+                slot.set_size(*size, *places).expect("a ring has room for the steps of each class");
+            }
+            Some(PlaceRooms::Lengths(lengths)) => {
+                slot.set_lengths(lengths).expect("a ring has room for the largest pictures");
+            }
+            None => {}
         }
         let ring = self.gpu.as_ref().and_then(|rings| rings.get(slot.ring()));
         let (frame, places) = slot.split();

@@ -1,7 +1,8 @@
-//! The columns of a stream whose steps have a form: buckets or patches.
+//! The columns of a stream whose steps have a form: buckets, patches, or ragged pictures.
 
 use std::sync::Arc;
 
+use forebay_columns::{Schema, SchemaError};
 use forebay_pixels::Recipe;
 use forebay_plan::Plan;
 use forebay_ring::SlotFrame;
@@ -9,6 +10,7 @@ use forebay_ring::SlotFrame;
 use super::OwnColumn;
 use super::bucket_columns::BucketColumns;
 use super::patch_columns::PatchColumns;
+use super::ragged_columns::RaggedColumns;
 use crate::batch_metadata::BatchMetadata;
 use crate::classes::StreamClasses;
 use crate::fill::Fill;
@@ -26,14 +28,28 @@ pub(super) struct FormColumns {
 enum FormKind {
     Buckets(Box<BucketColumns>),
     Patches(Box<PatchColumns>),
+    Ragged(Box<RaggedColumns>),
 }
 
 impl FormColumns {
+    /// A schema with theirs behind its own.
+    ///
+    /// # Errors
+    /// A column has one of their names, or there are too many.
+    pub(super) fn after(schema: Schema, form: &StepForm) -> Result<Schema, SchemaError> {
+        match form {
+            StepForm::Buckets(_) => schema.with_buckets(),
+            StepForm::Patches(_) => schema.with_patches(),
+            StepForm::Ragged { .. } => schema.with_ragged(),
+        }
+    }
+
     /// Those of no stream yet. `own` gives each column by its place behind the first one.
     pub(super) fn new(form: &StepForm, own: impl Fn(usize) -> OwnColumn) -> Self {
         let kind = match form {
             StepForm::Buckets(_) => FormKind::Buckets(Box::new(BucketColumns::new(std::array::from_fn(own)))),
             StepForm::Patches(_) => FormKind::Patches(Box::new(PatchColumns::new(std::array::from_fn(own)))),
+            StepForm::Ragged { .. } => FormKind::Ragged(Box::new(RaggedColumns::new(std::array::from_fn(own)))),
         };
         Self { classes: None, kind }
     }
@@ -43,6 +59,7 @@ impl FormColumns {
         match &mut self.kind {
             FormKind::Buckets(columns) => columns.set(Arc::clone(&classes), seed),
             FormKind::Patches(columns) => columns.set(Arc::clone(&classes), Arc::clone(plan), seed),
+            FormKind::Ragged(columns) => columns.set(Arc::clone(&classes)),
         }
         self.classes = Some(classes);
     }
@@ -55,7 +72,9 @@ impl FormColumns {
     /// How far the records of a batch fill it.
     pub(super) fn fill(&self, metadata: &BatchMetadata) -> Option<Fill> {
         match &self.kind {
-            FormKind::Buckets(_) => Some(Fill { filled: metadata.valid.into(), room: metadata.shown.into() }),
+            FormKind::Buckets(_) | FormKind::Ragged(_) => {
+                Some(Fill { filled: metadata.valid.into(), room: metadata.shown.into() })
+            }
             FormKind::Patches(columns) => columns.fill(metadata),
         }
     }
@@ -65,6 +84,7 @@ impl FormColumns {
         match &mut self.kind {
             FormKind::Buckets(columns) => columns.write(metadata, places, frame),
             FormKind::Patches(columns) => columns.write(metadata, places, frame),
+            FormKind::Ragged(columns) => columns.write(metadata, places, frame),
         }
     }
 }

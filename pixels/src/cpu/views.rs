@@ -58,6 +58,10 @@ impl PlannedViews {
 
 /// Looks whether each view has its place.
 pub(super) fn check(order: ViewOrder<'_>, places: &mut ViewPlaces<'_, '_>) {
-    let lens = order.each().map(|(recipe, _)| recipe.place_len());
-    assert!(lens.eq(places.each().map(|place| place.len())), "each view has a place of its recipe's place length");
+    let lens = order.each().map(|(recipe, _)| (!recipe.is_ragged()).then(|| recipe.place_len()));
+    let fits = lens.zip(places.each()).all(|(len, place)| len.is_none_or(|len| len == place.len()));
+    assert!(
+        fits && places.each().count() == order.each().count(),
+        "each view has a place of its recipe's place length"
+    );
 }

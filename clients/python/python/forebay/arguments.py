@@ -120,10 +120,11 @@ class Arguments(Batches[Batch]):
                 it waits for a batch. None: half as many as decode threads.
             buckets: Batches whose pictures all have the size of one bucket; buckets differ from batch to batch. "kohya"
                 and "diffusers" are the rules of those packages, and a list such as ["1024x1024", "832x1216"] (height x
-                width) gives each picture the bucket of the nearest aspect. A table has the rule and its settings:
-                resolution, min, max, step, no_upscale, max_crop, crop, interpolation, pixels, divisor, leftovers and
-                accumulate. The dataset needs sizes (`forebay index SOURCE --sizes`), and transform may have what is
-                done behind the cut. docs/sizes.md explains all of it. None: all pictures have one size.
+                width) gives each picture the bucket of the nearest aspect. With "ragged", each picture keeps a size of
+                its own. A table has the rule and its settings: resolution, min, max, step, no_upscale, max_crop, crop,
+                interpolation, pixels, divisor, leftovers and accumulate. The dataset needs sizes (`forebay index SOURCE
+                --sizes`), and transform may have what is done behind the cut. docs/sizes.md explains all of it. None:
+                all pictures have one size.
             patches: Pictures at their own aspect, cut into patches, as native-resolution transformers train on them.
                 "naflex", "siglip2" and "gemma4" are the sizes of timm's NaFlex loader and of the processors of SigLIP 2
                 and Gemma 4. A table has the rule and its settings: patch, seq_lens, tokens, divisor, interpolation,

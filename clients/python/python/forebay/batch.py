@@ -11,8 +11,11 @@ from forebay.errors import ClosedError
 from forebay.hold import HeldView
 from forebay.padded import Padded
 from forebay.patches import Patches, patches_of
+from forebay.pictures import cut_pictures, joined_pixels
 from forebay.ragged import Ragged
 from forebay.release import Releases
+from forebay.soft_labels import soft_labels_of
+from forebay.step_form import form_of_columns
 
 if TYPE_CHECKING:
     from forebay import _native
@@ -65,6 +68,7 @@ class Batch:
         "_own",
         "_own_columns",
         "_pixels",
+        "_ragged",
         "_releases",
         "_shown",
         "epoch",
@@ -77,6 +81,8 @@ class Batch:
         releases: Releases | None = None,
         hold: Hold | None = None,
         pixels: GpuArray | None = None,
+        *,
+        ragged: bool = False,
     ) -> None:
         self._native: _native.Batch | None = native
         self._own: Padded | None = None
@@ -85,6 +91,7 @@ class Batch:
         self._releases = releases
         self._hold = hold
         self._pixels = pixels
+        self._ragged = ragged
         # Seldom asked for, and made of the native batch as long as there is one.
         self._decision: _native.Decision | None = None
         self.epoch, self.valid, self._shown = native.counts
@@ -101,9 +108,13 @@ class Batch:
         If the pixels are in a GPU, this is a `forebay.gpu.GpuArray`: pass it to `torch.as_tensor` or its like. Type
         checkers take it for an array of numpy, which it is wherever the pixels are in the host.
 
+        With `buckets="ragged"`, this is a list of `n` views, each `(height, width, 3)`: 0 x 0 without a picture.
+
         Raises:
             ClosedError: The batch has no slot any more.
         """
+        if self._ragged:
+            return cast("np.ndarray", cut_pictures(self._pixels_of_all(), self["shown"]))
         if self._pixels is None:
             return self._array("images")[: self._shown]
         return cast("np.ndarray", self._pixels.first(self._shown))
@@ -168,16 +179,7 @@ class Batch:
         if "mix" in self._further() and "mixed_labels" in self._further():
             weight = self._column("mix")[0]
             parts = [(labels, weight), (self._column("mixed_labels")[0], 1 - weight)]
-        soft = np.zeros((self._shown, num_classes), np.float32)
-        for numbers, weight in parts:
-            if self._shown and numbers.max() >= num_classes:
-                raise ValueError(f"label {numbers.max()} is not below num_classes={num_classes}")
-            places = np.flatnonzero(numbers >= 0)
-            soft[places, numbers[places]] += np.broadcast_to(weight, numbers.shape)[places]
-        if label_smoothing:
-            known = soft.sum(1, keepdims=True)
-            soft = (1 - label_smoothing) * soft + known * np.float32(label_smoothing / num_classes)
-        return soft
+        return soft_labels_of(parts, num_classes, label_smoothing)
 
     def patches(self) -> Patches:
         """The patches of a stream with `patches`, with their places in the pictures.
@@ -219,7 +221,7 @@ class Batch:
             ClosedError: The batch has no slot any more.
         """
         # If the pixels are in a GPU, the trainer must not look at the slot's room for them in the host.
-        images = self._array("images") if self._pixels is None else cast("np.ndarray", self._pixels)
+        images = self._pixels_of_all() if self._pixels is None else cast("np.ndarray", self._pixels)
         return Padded(images, *(self._array(name) for name in Padded._fields[1:]))
 
     def copy(self) -> Batch:
@@ -233,7 +235,7 @@ class Batch:
         twin._own = Padded(
             *(np.array(array) if isinstance(array, np.ndarray) else array.numpy() for array in self.padded)
         )
-        twin._own_columns = {}
+        twin._own_columns, twin._ragged = {}, self._ragged
         twin._further_types = self._further()
         for name in self._further():
             column, validity = self._column(name)
@@ -318,6 +320,13 @@ class Batch:
             return self[name]  # type: ignore[return-value] - none of these is ragged
         return self._viewed(getattr(self._lent(), name).unmarked(self._shown))
 
+    def _pixels_of_all(self, *, unmarked: bool = False) -> np.ndarray:
+        """All images, with or without numpy's mark. Ragged ones are rows of pixels, one after the other."""
+        pixels = self._array("images")
+        if unmarked and self._own is None:
+            pixels = self._viewed(self._lent().images.unmarked(self._shown))
+        return joined_pixels(pixels, self["shown"]) if self._ragged else pixels
+
     def _further(self) -> dict[str, str]:
         """Names and types of the further columns."""
         native = None if self._own_columns is not None else self._lent()
@@ -386,5 +395,6 @@ def _unpickled(
     twin = Batch.__new__(Batch)
     twin._native = twin._releases = twin._hold = twin._pixels = twin._decision = None
     twin._own, twin._further_types, twin._own_columns = Padded(*arrays), types, columns
+    twin._ragged = form_of_columns(types) == "ragged"
     twin._shown, twin.epoch, twin.valid = counts
     return twin

@@ -8,6 +8,7 @@ from forebay.batches import Batches
 from forebay.column_names import check_columns
 from forebay.errors import SettingsError
 from forebay.loader import Loader
+from forebay.step_form import refuse_ragged
 
 if TYPE_CHECKING:
     from forebay.settings import AnySource
@@ -60,6 +61,7 @@ def _check(loader: Loader, names: list[str], *, ragged: bool) -> None:
         raise SettingsError(
             f'the pixels are in {loader.placement}: set placement="host", or copy them as docs/operating.md shows'
         )
+    refuse_ragged(loader._feed.form, "buckets")
     check_columns(loader, names)
     lists = [name for name, _, levels, _ in loader._feed.session.rings()[0].columns if levels and name in names]
     if lists and not ragged:

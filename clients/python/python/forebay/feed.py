@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from forebay.batch import Batch
 from forebay.errors import SlotsHeld
 from forebay.given_numbers import seconds_of
-from forebay.step_form import COLUMNS
+from forebay.step_form import form_of_columns
 
 if TYPE_CHECKING:
     from forebay import _native
@@ -32,7 +32,7 @@ class Feed:
         shared: The ranks of a job may share the stream, on any nodes.
         writable: Batches are copies of the caller's own.
         batch_size: Places of a batch. With buckets, those of the largest one.
-        form: "buckets" or "patches", if the shape of a batch is that of its step, and not that of the ring.
+        form: "buckets", "patches" or "ragged", if the shape of a batch is that of its step, and not that of the ring.
     """
 
     def __init__(
@@ -55,8 +55,7 @@ class Feed:
         self.writable = writable
         ring = session.rings()[0]
         self.batch_size = ring.images[0][0]
-        names = {name for name, *_ in ring.columns}
-        self.form = next((form for form, columns in COLUMNS.items() if names.issuperset(columns)), None)
+        self.form = form_of_columns(name for name, *_ in ring.columns)
         self._lent: list[weakref.ref[Batch]] = []
         # Slots of this trainer. There may be others after a change of the rings, and only then.
         self._slots = session.credits()
@@ -135,10 +134,11 @@ class Feed:
 
     def _batch(self, native: _native.Batch, *, copied: bool) -> Batch:
         in_host = self.rings.synchronous or native.gpu_images is None
+        ragged = self.form == "ragged"
         if in_host and (copied or self.writable):
-            return Batch(native).copy()
+            return Batch(native, ragged=ragged).copy()
         if self.rings.synchronous:
-            return Batch(native, self.releases)
+            return Batch(native, self.releases, ragged=ragged)
         hold = self.rings.hold(native)
-        batch = Batch(native, self.releases, hold, self.rings.pixels(native, hold))
+        batch = Batch(native, self.releases, hold, self.rings.pixels(native, hold), ragged=ragged)
         return batch.copy() if self.writable else batch

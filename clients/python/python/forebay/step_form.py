@@ -1,18 +1,24 @@
-"""What the pictures of a step have in common, if that differs from step to step: `buckets` or `patches`."""
+"""What the pictures of a step have in common, if that differs from step to step: `buckets` or `patches`.
+
+With `buckets="ragged"` they have nothing in common: each picture has a size of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["COLUMNS", "budget_of", "form_of"]
+from forebay.errors import SettingsError
+
+__all__ = ["COLUMNS", "budget_of", "columns_of", "form_of", "form_of_columns", "is_ragged", "refuse_ragged"]
 
 # Of what a step may have a number, so that the number of its pictures follows.
 _BUDGETS = {"buckets": "pixels", "patches": "tokens"}
-# The columns that batches have of it. No other stream has all of them.
+# The columns that batches have of it. No other stream has all of them, and the first that fits counts.
 COLUMNS = {
     "buckets": ("planned", "sizes", "shown", "crop"),
     "patches": ("planned", "planned_tokens", "grid"),
+    "ragged": ("planned", "shown"),
 }
 
 
@@ -28,3 +34,33 @@ def budget_of(settings: Mapping[str, Any]) -> str | None:
     if form is None or not isinstance(table, Mapping) or table.get(_BUDGETS[form]) is None:
         return None
     return _BUDGETS[form]
+
+
+def columns_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns that batches have of a Loader's form of steps."""
+    form = form_of(settings)
+    return () if form is None else COLUMNS["ragged" if is_ragged(settings) else form]
+
+
+def form_of_columns(names: Iterable[str]) -> str | None:
+    """The form of a stream whose batches have these columns: "buckets", "patches" or "ragged"."""
+    known = set(names)
+    return next((form for form, columns in COLUMNS.items() if known.issuperset(columns)), None)
+
+
+def is_ragged(settings: Mapping[str, Any]) -> bool:
+    """Whether a Loader with these settings has pictures that each have a size of their own."""
+    buckets = settings.get("buckets")
+    return (buckets.get("rule") if isinstance(buckets, Mapping) else buckets) == "ragged"
+
+
+def refuse_ragged(form: str | None, what: str) -> None:
+    """Refuses a stream whose pictures each have a size of their own, where these are not understood.
+
+    Raises:
+        SettingsError: It is one.
+    """
+    if form == "ragged":
+        raise SettingsError(
+            f'{what}: buckets="ragged" has pictures of different sizes; use the Loader or loader.torch()'
+        )

@@ -13,9 +13,10 @@ use super::super::value::{choice, flag, shown, whole};
 pub(super) const KEYS: &[Key] = keys! {
     /// Batches whose pictures all have the size of one bucket; buckets differ from batch to batch. "kohya" and "diffusers" are the
     /// rules of those packages, and a list such as ["1024x1024", "832x1216"] (height x width) gives each picture the bucket of the
-    /// nearest aspect. A table has the rule and its settings: resolution, min, max, step, no_upscale, max_crop, crop, interpolation,
-    /// pixels, divisor, leftovers and accumulate. The dataset needs sizes (`forebay index SOURCE --sizes`), and transform may have what
-    /// is done behind the cut. docs/sizes.md explains all of it. Left out: all pictures have one size.
+    /// nearest aspect. With "ragged", each picture keeps a size of its own. A table has the rule and its settings: resolution, min, max,
+    /// step, no_upscale, max_crop, crop, interpolation, pixels, divisor, leftovers and accumulate. The dataset needs sizes
+    /// (`forebay index SOURCE --sizes`), and transform may have what is done behind the cut. docs/sizes.md explains all of it. Left
+    /// out: all pictures have one size.
     buckets: "str | Sequence[str] | Mapping[str, Any]",
         example: "{ rule = \"kohya\", resolution = 1024, crop = \"random\", leftovers = \"repeat\" }", home: Home::Loader;
 };
@@ -117,7 +118,7 @@ impl Buckets {
             table.mistake("accumulate", problem);
         }
         if found.is_none() && !table.has("rule") {
-            table.mistake("rule", "is missing; give \"kohya\", \"diffusers\" or a list of sizes.");
+            table.mistake("rule", "is missing; give \"kohya\", \"diffusers\", \"ragged\" or a list of sizes.");
         }
         let (rule, mut name) = found?;
         if max_crop < 1.0 {
@@ -197,7 +198,7 @@ fn share(value: &Value) -> Result<f64, String> {
 fn rule(value: &Value, of: BucketChoice<'_>, is_in_table: bool) -> Result<(BucketRule, String), String> {
     let wrong = || {
         let table = if is_in_table { "" } else { ", or a table such as { rule = \"kohya\", resolution = 768 }" };
-        format!("\"kohya\", \"diffusers\", or a list of sizes such as [\"1024x1024\", \"832x1216\"]{table}")
+        format!("\"kohya\", \"diffusers\", \"ragged\", or a list of sizes such as [\"1024x1024\", \"832x1216\"]{table}")
     };
     let text = match value {
         Value::String(text) => text.clone(),

@@ -120,7 +120,7 @@ fn shard(rules: Rules, records: u64, bare: u64, open: &BTreeSet<u64>, bad: &Hash
         if batcher.needs_slot(&position) {
             let first = index / size * size;
             let count = |end: u64| u32::try_from(end.saturating_sub(first).min(size)).unwrap();
-            let form = Form { positions: count(records + bare), own: count(records), copies: Vec::new() };
+            let form = Form { positions: count(records + bare), own: count(records), copies: Vec::new(), empty: None };
             batcher.begin_fixed(&position, &form);
         }
         if index == records {

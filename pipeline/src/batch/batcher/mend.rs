@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::batch::batcher::Action;
 use crate::batch::batcher::drafts::Drafts;
-use crate::batch::draft::{DraftPlace, Fill};
+use crate::batch::draft::{Draft, DraftPlace, Fill};
 use crate::place::At;
 
 /// What is to be done, oldest first.
@@ -24,6 +24,10 @@ pub(super) fn mend(batch: u64, never_shift: bool, drafts: &mut Drafts, actions: 
     if drafts.of(batch).is_busy() {
         return false;
     }
+    if drafts.of(batch).leaves_empty() {
+        leave_empty(drafts.of_mut(batch));
+        return true;
+    }
     if is_wanting {
         replace_bad(batch, drafts, actions);
     }
@@ -31,6 +35,15 @@ pub(super) fn mend(batch: u64, never_shift: bool, drafts: &mut Drafts, actions: 
         close_places(batch, drafts, actions);
     }
     true
+}
+
+/// The places of bad records, and those whose positions have not come, stay empty.
+fn leave_empty(draft: &mut Draft) {
+    for place in 0..draft.taken() {
+        if matches!(draft.place(place).fill, Fill::Bad | Fill::Hole) {
+            draft.set(place, DraftPlace::EMPTY);
+        }
+    }
 }
 
 /// The nearest earlier good record of the batch takes the place of a bad one, else the next good one of the batch. If the

@@ -220,6 +220,7 @@ impl World {
                 positions: count(records + u64::from(self.setting.bare)),
                 own,
                 copies: copies.into_iter().map(Turn::first).collect(),
+                empty: None,
             };
             let batch = self.batcher.begin_fixed(&position, &form);
             self.current.insert((position.epoch, index), batch);

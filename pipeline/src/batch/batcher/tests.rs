@@ -36,9 +36,9 @@ fn position(index: u64) -> Position {
 /// A static epoch has six records and, with `bare`, a seventh position; its last batch repeats the sixth.
 fn form(index: u64) -> Form {
     if index < 4 {
-        return Form { positions: 4, own: 4, copies: vec![] };
+        return Form { positions: 4, own: 4, copies: vec![], empty: None };
     }
-    Form { positions: 3, own: 2, copies: vec![Turn::first(105); 2] }
+    Form { positions: 3, own: 2, copies: vec![Turn::first(105); 2], empty: None }
 }
 
 fn seat(batcher: &mut Batcher, position: &Position) {
@@ -342,7 +342,7 @@ fn rule_7_a_shard_whose_records_are_all_bad_gives_black_batches_and_does_not_fai
             let position = position(index);
             if batcher.needs_slot(&position) {
                 let left = u32::try_from(own - index / 4 * 4).unwrap().min(4);
-                batcher.begin_fixed(&position, &Form { positions: left, own: left, copies: vec![] });
+                batcher.begin_fixed(&position, &Form { positions: left, own: left, copies: vec![], empty: None });
             }
             let at = batcher.place(position, 7);
             batcher.outcome(at, Err(wrong()));

@@ -57,8 +57,13 @@ pub(super) fn request(job: &DecodeJob, setup: Option<ChildSetup>, shown: [bool; 
     if let Some(of) = recipes(job).find_map(|recipe| recipe.boxes()) {
         of.each(job.draw.record, &mut |corners| boxes.extend(corners));
     }
-    let bucket = job.pictures.recipe.step_size();
-    let (bucket_height, bucket_width) = bucket.unwrap_or((0, 0));
+    let recipe = &job.pictures.recipe;
+    let (bucket_height, bucket_width) = if recipe.is_ragged() {
+        // The child needs to know no more of the place than its room.
+        (1, narrow(job.place.pixels_len() / recipe.output().bytes(1, 1)))
+    } else {
+        recipe.step_size().unwrap_or((0, 0))
+    };
     ChildRequest {
         setup,
         seed: job.draw.seed,

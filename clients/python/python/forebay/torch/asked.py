@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from forebay._native import named_recipe
-from forebay.step_form import COLUMNS, form_of
+from forebay.step_form import columns_of
 from forebay.transforms.in_process import document
 
 __all__ = ["asked_columns", "lists_of_recipe"]
@@ -37,9 +37,7 @@ def _names(settings: Mapping[str, Any]) -> Iterator[str]:
         yield from lists_of_recipe(recipe)
     if settings.get("mixing") is not None:
         yield from _MIXED
-    form = form_of(settings)
-    if form is not None:
-        yield from COLUMNS[form]
+    yield from columns_of(settings)
     if settings.get("draw"):
         yield "draw"
 

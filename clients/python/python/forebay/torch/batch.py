@@ -80,7 +80,8 @@ class TorchBatch:
 
     Attributes:
         images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
-            Other modes than "RGB" have other channels in place of 3.
+            Other modes than "RGB" have other channels in place of 3. With `buckets="ragged"`, a list of `n` tensors of
+            `(height, width, 3)`.
         labels: `(n,)` of int64; -1 without a label. With `num_classes`, `(n, num_classes)` of float32.
         records: `(n,)` of int64: record numbers in the dataset's order; -1 where a place has no record.
         mask: `(n,)` of bool: False where a place repeats a record or replaces a bad one.
@@ -149,7 +150,8 @@ class TorchBatch:
         return torch_patches(self.images, self["grid"])
 
     def _each(self, change: Callable[[Any], Any]) -> TorchBatch:
-        always = {name: change(getattr(self, name)) for name in _COLUMNS}
+        always = {name: change(getattr(self, name)) for name in _COLUMNS if name != "images"}
+        always["images"] = _changed(self.images, change)
         columns = {name: change(column) for name, column in self.columns.items()}
         validity = {name: change(valid) for name, valid in self.validity.items()}
         return dataclasses.replace(self, **always, columns=columns, validity=validity)
@@ -208,8 +210,14 @@ _COLUMNS = ("images", "labels", "records", "mask")
 _KEYS = (*_COLUMNS, "valid", "epoch")
 
 
+def _changed(images: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - a tensor, or a list of them
+    return [change(image) for image in images] if isinstance(images, list) else change(images)
+
+
 def _outline(value: Any) -> str:  # noqa: ANN401 - of any attribute
     """The type and shape of a tensor, and its device if it is not in the host."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_outline, value))}]"
     if isinstance(value, TorchRagged):
         return f"ragged {_outline(value.values)}"
     if not isinstance(value, torch.Tensor):

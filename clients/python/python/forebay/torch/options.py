@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from forebay.errors import SettingsError
-from forebay.step_form import budget_of, form_of
+from forebay.step_form import budget_of, form_of, is_ragged, refuse_ragged
 from forebay.torch.job import shared
 
 __all__ = ["Options"]
@@ -61,6 +61,7 @@ class Options:
         if self.generator is not None:
             order.setdefault("seed", self.generator.initial_seed() % 2**63)
         order["batch_size"] = self.batch_size
+        refuse_ragged("ragged" if is_ragged(given) else None, "DataLoader")
         form = form_of(given)
         if form is None:
             order["last_batch_policy"] = "drop" if self.drop_last else "partial"

@@ -13,6 +13,7 @@ from forebay.column_names import check_columns
 from forebay.converted import Converted
 from forebay.dtype import BFLOAT16_BITS, signed
 from forebay.errors import SettingsError
+from forebay.pictures import cut_pictures
 from forebay.ragged import Ragged
 from forebay.torch.batch import TorchBatch, TorchRagged
 from forebay.torch.patches import named_patches
@@ -143,6 +144,9 @@ class _Tensors:
 
 
 def _column(batch: Batch, name: str, convert: Callable[[Any], torch.Tensor]) -> Any:  # noqa: ANN401 - as TorchBatch
+    if name == "images" and batch._ragged:
+        # One conversion moves all pictures: they are views of its result.
+        return cut_pictures(convert(batch._pixels_of_all(unmarked=True)), batch["shown"])
     if name in Padded._fields:
         return convert(batch._unmarked(name))
     column = batch[name]

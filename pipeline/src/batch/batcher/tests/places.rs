@@ -102,7 +102,7 @@ fn rule_13_a_batch_of_copies_answers_for_the_position_without_a_record() {
     let mut batcher = fixed(OnError::Skip);
     let bare = Position { index: 4, ..position(6) };
     assert!(batcher.needs_slot(&bare));
-    batcher.begin_fixed(&bare, &Form { positions: 1, own: 0, copies: vec![Turn::first(103); 4] });
+    batcher.begin_fixed(&bare, &Form { positions: 1, own: 0, copies: vec![Turn::first(103); 4], empty: None });
     batcher.bare(bare);
     assert_eq!(
         actions(&mut batcher),
@@ -115,10 +115,32 @@ fn rule_13_a_batch_of_copies_answers_for_the_position_without_a_record() {
     assert_eq!((metadata.places.records, metadata.valid, metadata.shown), (vec![103; 4], 0, 4));
     assert_eq!(metadata.claims, [Claim::bare(1, 0, 1)]);
     // Under `partial` it shows nothing at all.
-    batcher.begin_fixed(&bare, &Form { positions: 1, own: 0, copies: vec![] });
+    batcher.begin_fixed(&bare, &Form { positions: 1, own: 0, copies: vec![], empty: None });
     batcher.bare(bare);
     let (before, metadata) = published(&mut batcher);
     assert_eq!((before.len(), metadata.shown, metadata.claims), (4, 0, vec![Claim::bare(1, 0, 1)]));
+}
+
+#[test]
+fn rule_63_where_places_stay_empty_nothing_is_copied_and_no_record_is_fetched() {
+    let mut batcher = fixed(OnError::Skip);
+    let form = Form { positions: 3, own: 2, copies: vec![Turn::first(105); 2], empty: None }.leaving_empty();
+    assert_eq!((form.places(), form.empty), (4, Some(2)));
+    let [first, second] = [Position { index: 4, ..position(4) }, Position { index: 5, ..position(5) }];
+    batcher.begin_fixed(&first, &form);
+    let at = batcher.place(first, 7);
+    batcher.outcome(at, Ok(ORIGIN));
+    let at = batcher.place(second, 7);
+    batcher.outcome(at, Err(wrong()));
+    batcher.bare(Position { index: 6, ..position(6) });
+    let (before, metadata) = published(&mut batcher);
+    assert!(before.is_empty(), "neither a copy nor black: {before:?}");
+    assert_eq!(
+        (&metadata.places.records[..], &metadata.places.labels[..]),
+        (&[104, -1, -1, -1][..], &[7, -1, -1, -1][..])
+    );
+    assert_eq!((&metadata.places.mask[..], metadata.valid, metadata.shown), (&[1, 0, 0, 0][..], 1, 4));
+    assert_eq!(metadata.bad.len(), 1);
 }
 
 #[test]
