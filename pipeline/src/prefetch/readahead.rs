@@ -336,7 +336,9 @@ impl<B> ReadAhead<B> {
         if found.is_none() || read.is_err() {
             budget.give_back(job.reserved);
         }
-        let Some((place, tried, stage)) = found else { return Noted::Late };
+        let Some((place, tried, stage)) = found else {
+            return if reads.was_left(job) { Noted::Behind } else { Noted::Late };
+        };
         let in_turn = usize::from(job.epoch.is_some());
         let mut waited = 0;
         match tried.latest {

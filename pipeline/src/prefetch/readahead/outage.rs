@@ -135,7 +135,7 @@ impl Storage {
         budget.given_up(given_up);
         self.hung = reads.stages().filter(|(_, stage)| stage.hangs()).count();
         self.probe.look(reads, self.answered, now, timeout);
-        given_up.reads
+        given_up.reads + reads.expire_left(late)
     }
 
     /// Notes that the storage gave a record. An outage is over if that record failed before. It is also over with the

@@ -17,6 +17,8 @@ pub(super) struct ReadTable<B> {
     pub(super) epochs: BTreeMap<u64, EpochReads<B>>,
     /// Positions whose read must be retried.
     pub(super) again: usize,
+    /// Reads in flight whose positions were left out, with their beginnings. Their threads read on, and were not replaced.
+    left: BTreeMap<u64, Instant>,
 }
 
 pub(super) struct EpochReads<B> {
@@ -49,7 +51,7 @@ pub(super) struct Fetch<B> {
 impl<B> ReadTable<B> {
     /// Nothing leased, nothing asked for.
     pub(super) fn new() -> Self {
-        Self { next_id: 0, fetches: VecDeque::new(), epochs: BTreeMap::new(), again: 0 }
+        Self { next_id: 0, fetches: VecDeque::new(), epochs: BTreeMap::new(), again: 0, left: BTreeMap::new() }
     }
 
     /// A number for a read, never used twice.
@@ -168,12 +170,15 @@ impl<B> ReadTable<B> {
             return Vec::new();
         }
         let mut left_out = Vec::new();
-        for ReadTicket { position, stage, .. } in epoch.tickets.drain(..) {
+        for ReadTicket { id, position, stage } in epoch.tickets.drain(..) {
             left_out.push(position);
             match stage {
                 ReadStage::Done(Ok(read)) => budget.give_back(read.reserved),
                 // Its room comes back with its thread, or with its answer.
-                ReadStage::Reading { reserved, lost: false, remote: false, .. } => budget.ended(reserved),
+                ReadStage::Reading { began, reserved, lost: false, remote: false, .. } => {
+                    budget.ended(reserved);
+                    self.left.insert(id, began);
+                }
                 ReadStage::Waiting(_) => self.again -= 1,
                 ReadStage::Done(Err(_)) | ReadStage::Reading { .. } => {}
             }
@@ -183,6 +188,18 @@ impl<B> ReadTable<B> {
         }
         epoch.taken = epoch.leased;
         left_out
+    }
+
+    /// Whether a read that has ended was left out, and its thread not given up.
+    pub(super) fn was_left(&mut self, job: &ReadJob) -> bool {
+        self.left.get(&job.id) == Some(&job.began) && self.left.remove(&job.id).is_some()
+    }
+
+    /// Gives up the threads of reads that were left out and are late. Gives their number.
+    pub(super) fn expire_left(&mut self, late: impl Fn(Instant) -> bool) -> usize {
+        let before = self.left.len();
+        self.left.retain(|_, began| !late(*began));
+        before - self.left.len()
     }
 
     /// Forgets everything that was not taken. Gives its ranges, as (lease, first offset, end).

@@ -32,7 +32,7 @@ fn rule_12_a_read_of_what_was_left_out_gives_its_room_back_and_nothing_else() {
     ahead.lease(span(1, 0, 0, 3));
     ahead.drained(1);
     let jobs = [(); 3].map(|()| ahead.next_job(now, |_, _| 10).unwrap());
-    // One has failed, one hangs, one is under way.
+    // One has failed, and two are under way.
     ahead.done(&jobs[0], Err(storage()), now);
     ahead.expire(now + TIMEOUT, TIMEOUT, Silence::Thread);
     assert_eq!(ahead.leave_rest(0, |_| 3).len(), 3);
@@ -40,7 +40,33 @@ fn rule_12_a_read_of_what_was_left_out_gives_its_room_back_and_nothing_else() {
     assert_eq!(ahead.in_flight(), InFlight::default());
     assert!(ahead.stall(now + TIMEOUT, Duration::ZERO).is_none(), "nobody waits for the storage");
     for job in &jobs[1..] {
-        assert_eq!(ahead.done(job, Ok(job.record()), now), Noted::Late);
+        assert_eq!(ahead.done(job, Ok(job.record()), now), Noted::Behind, "its thread reads on");
     }
     assert_eq!((ahead.used(), ahead.take(0, |_| true)), (0, TakenRead::Drained(0)));
+}
+
+#[test]
+fn rule_12_every_thread_whose_read_was_left_out_reads_on_or_is_replaced() {
+    let (mut ahead, now) = (ReadAhead::new(100, 0), Instant::now());
+    ahead.lease(span(1, 0, 0, 3));
+    ahead.drained(1);
+    let jobs = [(); 3].map(|()| ahead.next_job(now, |_, _| 10).unwrap());
+    let late = now + TIMEOUT * 2;
+    // The first is given up while it is wanted.
+    assert_eq!(ahead.expire(late, TIMEOUT, Silence::Thread), 3);
+    assert_eq!(ahead.leave_rest(0, |_| 3).len(), 3);
+    for job in &jobs {
+        assert_eq!(ahead.done(job, Ok(job.record()), late), Noted::Late, "its thread was replaced");
+    }
+    // Two of the next epoch are left out while they are read: one comes back, one hangs.
+    ahead.lease(span(2, 1, 0, 2));
+    ahead.drained(2);
+    let [back, hangs] = [(); 2].map(|()| ahead.next_job(late, |_, _| 10).unwrap());
+    assert_eq!(ahead.leave_rest(1, |_| 2).len(), 2);
+    assert_eq!(ahead.done(&back, Ok(back.record()), late), Noted::Behind);
+    let later = late + TIMEOUT * 2;
+    assert_eq!(ahead.expire(later, TIMEOUT, Silence::Thread), 1);
+    assert_eq!(ahead.expire(later + TIMEOUT, TIMEOUT, Silence::Thread), 0, "once");
+    assert_eq!(ahead.done(&hangs, Ok(hangs.record()), later), Noted::Late);
+    assert_eq!(ahead.used(), 0);
 }
