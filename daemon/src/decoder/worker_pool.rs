@@ -90,7 +90,8 @@ impl WorkerPool {
     /// # Errors
     /// The system has no more threads.
     pub(super) fn start(threads: usize, memory: u64) -> std::io::Result<Arc<Self>> {
-        let (read, taken) = crossbeam_channel::unbounded::<(RecordJob, Vec<u8>)>();
+        // What is read waits for its turn in the fair queue, so that no daemon's records are behind all of another's.
+        let (read, taken) = crossbeam_channel::bounded::<(RecordJob, Vec<u8>)>(threads);
         let pool = Arc::new(Self {
             waiting: Mutex::new(FairQueue::new()),
             work: Condvar::new(),

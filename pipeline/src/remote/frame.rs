@@ -26,7 +26,9 @@ pub async fn write_frame(into: &mut (impl AsyncWrite + Unpin), head: &impl Messa
     start[..4].copy_from_slice(&len.to_le_bytes());
     start[4..12].copy_from_slice(&(body.len() as u64).to_le_bytes());
     into.write_all(&start).await?;
-    into.write_all(body).await
+    into.write_all(body).await?;
+    // TLS keeps what the connection did not take at once, until more is written.
+    into.flush().await
 }
 
 /// Reads a frame. If it has a body, `room` is told its length, and gives the memory to read it into, which has this length. Nothing

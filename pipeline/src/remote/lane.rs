@@ -205,10 +205,13 @@ impl<T: Copy> RemoteLane<T> {
 
     /// A decoder has answered.
     pub(crate) fn answered(&mut self, peer: PeerId, id: u64, kind: AnswerKind, now: Instant) -> Settled<T> {
-        let asked = self.peers.get_mut(&peer).and_then(|of| of.answered(id, now));
+        let asked = self.peers.get_mut(&peer).and_then(|of| of.answered(id));
         let (Some(asked), Some(request)) = (asked, self.requests.get_mut(&id)) else { return Settled::Late };
         let other = request.other(peer).filter(|other| self.peers.contains_key(other));
         let Some(of) = self.peers.get_mut(&peer) else { return Settled::Late };
+        if kind != AnswerKind::Busy {
+            of.heard(now);
+        }
         match kind {
             AnswerKind::Made => of.made(request.size, asked, now),
             AnswerKind::Busy => of.is_busy(now),

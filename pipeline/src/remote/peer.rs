@@ -115,10 +115,13 @@ impl Peer {
     }
 
     /// It has answered. Gives when it was asked, if it was and the request was not taken back.
-    pub(super) fn answered(&mut self, id: u64, now: Instant) -> Option<Instant> {
-        let asked = self.under_way.remove(&id)?;
+    pub(super) fn answered(&mut self, id: u64) -> Option<Instant> {
+        self.under_way.remove(&id)
+    }
+
+    /// It has answered with a picture, or that there is none. That it is busy says nothing about what it has.
+    pub(super) fn heard(&mut self, now: Instant) {
         self.heard = now;
-        Some(asked)
     }
 
     /// Its answer was good, and took from `asked` until now.
@@ -250,12 +253,12 @@ mod tests {
         for id in 0..8 {
             windows.push(peer.window());
             peer.ask(id, start);
-            let asked = peer.answered(id, start).unwrap();
+            let asked = peer.answered(id).unwrap();
             peer.made(1, asked, start);
         }
         assert_eq!(windows, [1, 2, 4, 8, 16, 32, 64, 64]);
         peer.is_busy(start);
         assert_eq!((peer.window(), peer.has_room(start), peer.has_room(start + BUSY)), (32, false, true));
-        assert_eq!(peer.answered(99, start), None, "it was not asked for this");
+        assert_eq!(peer.answered(99), None, "it was not asked for this");
     }
 }

@@ -76,18 +76,23 @@ pub(crate) async fn drive(
     connections.spawn(connect(Arc::new(links)));
     let lane = RemoteLane::new(dataset, share.makes_here());
     let mut driver = Driver { lane, prefetch, share, peers: HashMap::new(), memory, why: String::new(), roster };
+    let mut due = None;
     loop {
         let now = Instant::now();
         driver.share.note_peers(driver.lane.has_peers(), &driver.why, now);
         driver.ask(now);
-        let look = driver.lane.next_look(now);
+        // However often something happens in between, requests are looked at in time.
+        due = driver.lane.next_look(now).map(|next| due.unwrap_or(next));
         tokio::select! {
             event = heard.recv() => match event {
                 Some(event) => driver.hear(event),
                 None => return,
             },
             () = driver.share.changed() => {}
-            () = sleep_until(look.unwrap_or(now).into()), if look.is_some() => driver.look(),
+            () = sleep_until(due.unwrap_or(now).into()), if due.is_some() => {
+                due = None;
+                driver.look();
+            }
         }
         if driver.prefetch.is_closed() {
             tracing::debug!(twice = driver.lane.hedged(), "the decoders are not asked any more");
