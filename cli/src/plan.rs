@@ -105,8 +105,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
         step: args.step,
         no_upscale: args.no_upscale,
     };
-    let is_ragged = args.buckets == ragged::RULE;
-    let rule = if is_ragged { BucketChoice::of("").rule() } else { buckets.rule() };
+    let rule = (args.buckets != ragged::RULE).then(|| buckets.rule()).transpose();
     let rule = rule.map_err(|error| Failure::Usage(format!("--buckets: {error}")))?;
     let &PlanArgs { batch_size: pictures, pixels, divisor, accumulate, .. } = args;
     let batch = BatchChoice { pictures, pixels, divisor, accumulate };
@@ -116,6 +115,11 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(problem.to_owned()));
     }
     let patches = args.patches.choice()?;
+    if rule.is_none() && patches.is_some() {
+        return Err(Failure::Usage(
+            "--buckets ragged cannot be combined with --patches; leave one of them out.".to_owned(),
+        ));
+    }
     let source = open(args)?;
     let sizes = source.sizes();
     if sizes.is_empty() && patches.is_none() {
@@ -128,11 +132,11 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     if !sizes.is_empty() {
         compare_sizes(&*source, &sizes).map_err(|error| Failure::Failed(format!("{error}.")))?;
     }
-    if is_ragged && patches.is_none() {
+    let Some(rule) = rule else {
         let planned = PlannedRagged::new(&*source, &sizes, batch, args.repeats)?;
         let mut out = io::stdout().lock();
         return Ok(if args.json { json::print(&mut out, &planned) } else { planned.text(&mut out) }?);
-    }
+    };
     let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let mut without = 0;
     let selected: Box<dyn Iterator<Item = u64> + '_> = match source.selection() {

@@ -4,6 +4,7 @@ pub(crate) mod cluster;
 mod ledgers;
 mod process;
 mod quarantine;
+pub(crate) mod remote_report;
 pub(crate) mod report;
 pub(crate) mod text;
 mod whereabouts;

@@ -132,6 +132,8 @@ fn rule_62_a_plan_of_ragged_pictures_has_the_room_of_the_largest_ones_and_names_
     let name = dir.path().to_str().unwrap();
     let ragged = ["plan", name, "--buckets", "ragged", "--batch-size", "8", "--divisor", "4"];
     assert!(said(&forebay(cache.path(), &ragged)).contains("forebay index SOURCE --sizes"));
+    let both = [&ragged[..], &["--patches", "naflex"]].concat();
+    assert!(said(&forebay(cache.path(), &both)).contains("cannot be combined with --patches"));
     json(cache.path(), &["index", name, "--sizes"]);
     let plan = json(cache.path(), &ragged);
     let numbers = ["turns", "steps", "places", "empty", "without_size"].map(|field| plan[field].as_u64().unwrap());

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Room of steps, in the unit of their [form](crate::settings::StepForm::unit).
+/// The room of batches, in the unit of their [form](crate::settings::StepForm::unit).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fill {
+pub(crate) struct BatchFill {
     /// What the epoch's own records take of it. The rest is padding and copies.
     pub filled: u64,
     /// All of it.
@@ -20,16 +20,16 @@ pub(crate) struct FillMeter {
 
 impl FillMeter {
     /// One more batch is published.
-    pub(crate) fn add(&self, Fill { filled, room }: Fill) {
+    pub(crate) fn add(&self, BatchFill { filled, room }: BatchFill) {
         // A reading in between has more room than is filled, and not less.
         self.room.fetch_add(room, Ordering::Relaxed);
         self.filled.fetch_add(filled, Ordering::Relaxed);
     }
 
     /// The sum so far.
-    pub(crate) fn sum(&self) -> Fill {
+    pub(crate) fn sum(&self) -> BatchFill {
         let filled = self.filled.load(Ordering::Relaxed);
         let room = self.room.load(Ordering::Relaxed);
-        Fill { filled: filled.min(room), room }
+        BatchFill { filled: filled.min(room), room }
     }
 }

@@ -174,14 +174,11 @@ impl<'a> Replay<'a> {
             return Err(ReplayError::NoRecord { record, records });
         }
         let locator = |record| source.locator(record).to_string();
-        let of_step = match classes {
-            Some((classes, plan)) => {
-                let class = class(plan, epoch, turn);
-                let class = class.ok_or_else(|| ReplayError::NoBucket { locator: locator(record) })?;
-                Some(classes.recipe_of(class, record))
-            }
-            None => None,
-        };
+        let no_bucket = || ReplayError::NoBucket { locator: locator(record) };
+        let of_step = classes.as_ref().map(|(classes, plan)| {
+            Ok::<_, ReplayError>(classes.recipe_of(class(plan, epoch, turn).ok_or_else(no_bucket)?, record))
+        });
+        let of_step = of_step.transpose()?;
         let recipe = of_step.as_ref().unwrap_or(recipe);
         let content = content(source, mosaics.as_ref(), EpochTurn { epoch, turn })?;
         let draw = Draw { seed, epoch, record: turn.key() };

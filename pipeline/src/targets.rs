@@ -5,6 +5,7 @@ mod form_columns;
 mod own_column;
 mod patch_columns;
 mod ragged_columns;
+mod unknown_column;
 
 use std::sync::Arc;
 
@@ -14,19 +15,19 @@ use forebay_plan::Plan;
 use forebay_proto::Turn;
 use forebay_ring::SlotFrame;
 use forebay_sources::{MaskColumn, Source};
-use thiserror::Error;
 
 use crate::batch_metadata::{BatchMetadata, MixedLabels};
 use crate::classes::StreamClasses;
 use crate::decode::masks::{self, MaskTarget, Masks};
 use crate::decode::views::Views;
-use crate::fill::Fill;
+use crate::fill::BatchFill;
 use crate::follow::{Follow, FollowSettings, Follower};
 use crate::settings::StepForm;
 use crate::step_columns::StepColumns;
 use crate::step_lists::StepLists;
 use form_columns::FormColumns;
 use own_column::OwnColumn;
+pub use unknown_column::UnknownColumn;
 
 /// Which columns of a dataset a stream's batches have.
 #[derive(Clone, Debug)]
@@ -69,18 +70,6 @@ pub(crate) struct TargetWriter {
     form: Option<FormColumns>,
     /// That of [`DRAW`], and the seed of the random choices.
     drawn: Option<(OwnColumn, u64)>,
-}
-
-/// A column that is not there.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the {owner} has no column \"{name}\"; its columns are: {known}")]
-pub struct UnknownColumn {
-    /// Whose column it would be: "dataset" or "stream".
-    pub owner: &'static str,
-    /// The column.
-    pub name: String,
-    /// Those that it has.
-    pub known: String,
 }
 
 impl Targets {
@@ -308,7 +297,7 @@ impl TargetWriter {
     }
 
     /// How far the records of a batch fill it, if steps have a form.
-    pub(crate) fn fill(&self, metadata: &BatchMetadata) -> Option<Fill> {
+    pub(crate) fn fill(&self, metadata: &BatchMetadata) -> Option<BatchFill> {
         self.form.as_ref()?.fill(metadata)
     }
 

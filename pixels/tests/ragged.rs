@@ -9,7 +9,7 @@ const FIT: Fit = Fit::Ragged { pixels: 1 };
 const DRAW: Draw = Draw { seed: 3, epoch: 1, record: 7 };
 
 fn list(text: &str) -> Vec<Transform> {
-    serde_json::from_str(text).unwrap()
+    serde_json::from_str(text).expect("a list of transforms")
 }
 
 /// Lists whose results follow from the size of the picture.

@@ -1,16 +1,13 @@
 //! What a daemon says about itself, as `status` prints it. `forebay top` has parts of it too.
 
-use std::time::Duration;
-
-use forebay_printable::printable;
 use forebay_proto::v1::{
     CacheStatus, ClosedStream, ConsumerStatus, DecoderStatus, GpuStatus, GroupStatus, LaneRefusal, LaneStatus,
-    LedgerOutage, RemoteDecoder, RingPlace, SeekStatus, SourceRequests, StageStatus, StatusReply, StepFill,
-    StreamStatus, SwitchedOff,
+    LedgerOutage, RingPlace, SeekStatus, SourceRequests, StageStatus, StatusReply, StepFill, StreamStatus, SwitchedOff,
 };
 use serde::Serialize;
 
 use crate::json::{Seconds, unless_empty};
+use crate::status::remote_report::RemoteReport;
 use crate::verdict::Verdict;
 
 /// A daemon.
@@ -76,19 +73,6 @@ pub(crate) struct FillReport<'a> {
     pub(crate) unit: &'a str,
     pub(crate) filled: u64,
     pub(crate) room: u64,
-}
-
-/// A decoder on another machine.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct RemoteReport<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) state: &'a str,
-    pub(crate) reason: Option<&'a str>,
-    pub(crate) under_way: u64,
-    #[serde(rename = "expected_seconds")]
-    pub(crate) expected: Option<Seconds>,
-    pub(crate) pictures: u64,
-    pub(crate) taken_back: u64,
 }
 
 /// A stream that is not open.
@@ -331,29 +315,6 @@ impl<'a> CacheReport<'a> {
     fn new(CacheStatus { keep, records, bytes, budget, hits, misses }: &'a CacheStatus) -> Self {
         let [records, bytes, budget_bytes, hits, misses] = [records, bytes, budget, hits, misses].map(|count| *count);
         Self { keep, records, bytes, budget_bytes, hits, misses }
-    }
-}
-
-impl<'a> RemoteReport<'a> {
-    pub(crate) fn new(of: &'a RemoteDecoder) -> Self {
-        Self {
-            name: &of.name,
-            state: &of.state,
-            reason: unless_empty(&of.reason),
-            under_way: of.under_way,
-            expected: of.expected_us.map(|time| Seconds(Duration::from_micros(time))),
-            pictures: of.pictures,
-            taken_back: of.taken_back,
-        }
-    }
-
-    /// What there is to say of it, for people.
-    pub(crate) fn text(&self) -> String {
-        let Self { state, under_way, pictures, taken_back, .. } = self;
-        let expected = self.expected.map(|Seconds(time)| format!(", {:.0} ms for one", time.as_secs_f64() * 1000.0));
-        let reason = self.reason.map(|reason| format!(": {}", printable(reason))).unwrap_or_default();
-        let counts = format!("{under_way} under way, {pictures} pictures, {taken_back} taken back");
-        format!("{state}; {counts}{}{reason}", expected.unwrap_or_default())
     }
 }
 

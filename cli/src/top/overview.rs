@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::fill::FillRates;
 use crate::json::Seconds;
+use crate::status::remote_report::RemoteReport;
 use crate::status::report::{
-    ClosedReport, GroupReport, LaneReport, OffReport, OutageReport, RemoteReport, RequestsReport, SlotsReport,
-    TrainerReport,
+    ClosedReport, GroupReport, LaneReport, OffReport, OutageReport, RequestsReport, SlotsReport, TrainerReport,
 };
 use crate::verdict::{StageShares, Verdict, earlier};
 

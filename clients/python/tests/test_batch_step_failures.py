@@ -157,7 +157,7 @@ def test_rule_59_a_function_of_batches_in_the_loaders_process_fails_the_stream_t
         with pytest.raises(forebay.Error, match=r"failed twice with batch \d\.") as error:
             list(loader)
         assert "raised KeyError: 'no such key'" in str(error.value)
-    # Several batches wait for the function, and on a busy machine it may be another one than the first that fails twice.
+    # Several batches wait for the function, and on a busy machine it may not be the first one that fails twice.
     failed = 4 * int(str(error.value).partition("with batch ")[2][0])
     assert called.count(list(range(failed, failed + 4))) == 2
 

@@ -12,7 +12,7 @@ use forebay_proto::v1::{
 use super::rings::Site;
 use super::{Stream, batching};
 use crate::cache::{Cache, Figures};
-use crate::fill::Fill;
+use crate::fill::BatchFill;
 use crate::meter::Meter;
 use crate::metric::Metric;
 use crate::placement::PixelPlace;
@@ -124,7 +124,7 @@ fn told(stream: &Stream, ring: RingStatus, counted: LedgerCounts) -> StreamStatu
         functions,
         python_workers: threads(python_workers),
         remote: pipeline.roster().into_iter().map(remote_decoder).collect(),
-        fill: pipeline.fill().map(|(unit, Fill { filled, room })| StepFill { unit: unit.into(), filled, room }),
+        fill: pipeline.fill().map(|(unit, BatchFill { filled, room })| StepFill { unit: unit.into(), filled, room }),
     }
 }
 
@@ -152,7 +152,7 @@ pub(super) async fn show(stream: &Stream, samples: &mut Samples) {
     ] {
         samples.counter(metric, &labels, value);
     }
-    if let Some((unit, Fill { filled, room })) = pipeline.fill() {
+    if let Some((unit, BatchFill { filled, room })) = pipeline.fill() {
         let labels = [labels[0], ("unit", unit)];
         samples.counter(Metric::StepFilled, &labels, filled);
         samples.counter(Metric::StepRoom, &labels, room);

@@ -2,18 +2,17 @@
 
 mod remote;
 mod running;
+mod told;
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use crossbeam_channel as channel;
 use forebay_delivery::Delivery;
 use forebay_ledger_client::CallError;
 use forebay_pixels::{Mosaics, PlaceForm, Recipe};
 use forebay_plan::Batching;
-use forebay_proto::v1::FunctionStatus;
-use forebay_sources::Reading;
 use tokio::sync::{MutexGuard, oneshot};
 
 use crate::batch::batcher::{Batcher, Rules};
@@ -31,14 +30,14 @@ use crate::decode::steps::Steps;
 use crate::decode::steps::batch_call::BatchCalls;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, Pool};
-use crate::fill::{Fill, FillMeter};
+use crate::fill::FillMeter;
 use crate::follow::FollowSettings;
-use crate::latest_batch::{LatestBatch, LatestTurns};
+use crate::latest_batch::LatestBatch;
 use crate::lease::{self, LeaseSettings};
 use crate::meter::Meter;
 use crate::mosaic::MosaicReads;
 use crate::prefetch::{Patience, Prefetch, ReadAheadSettings};
-use crate::remote::roster::{DecoderFigures, DecoderRoster};
+use crate::remote::roster::DecoderRoster;
 use crate::settings::{PrefetchSettings, StreamSettings};
 use crate::stream::dataset::Dataset;
 use crate::stream::decoders::Decoders;
@@ -169,52 +168,6 @@ impl Stages {
         if let Some(running) = state.running.take() {
             state.next = running.leave().await;
         }
-    }
-
-    /// Threads that decode, for this stream and others.
-    pub(super) fn decode_threads(&self) -> usize {
-        self.pool.threads()
-    }
-
-    /// Its functions in Python, and how many processes call them.
-    pub(super) fn functions(&self) -> (Vec<FunctionStatus>, usize) {
-        self.steps.as_ref().map(|steps| steps.report()).unwrap_or_default()
-    }
-
-    /// Threads that read, or the one that makes requests.
-    pub(super) fn readers(&self) -> usize {
-        match self.dataset.source().reading() {
-            Reading::Requests { .. } if self.mosaics().is_none() => 1,
-            Reading::Threads | Reading::Requests { .. } => self.prefetch.threads,
-        }
-    }
-
-    /// The settings as they were written, in JSON, and the records of the batch that was made last.
-    pub(super) fn drawing(&self) -> (&str, LatestTurns) {
-        (&self.document, self.meters.latest.turns())
-    }
-
-    /// The meters of the stages that run whether or not the prefetch does, with the items of this stream. All streams
-    /// share the decode threads, so their waits are those for all streams.
-    pub(super) fn meters(&self) -> [(&Meter, u64); 2] {
-        let StageMeters { batch, decoded, .. } = &self.meters;
-        [(self.pool.meter(), decoded.load(Ordering::Relaxed)), (batch, batch.waits().items)]
-    }
-
-    /// The unit in which the room of steps is counted, and how far records fill it. Nothing if all pictures have one size.
-    pub(super) fn fill(&self) -> Option<(&'static str, Fill)> {
-        Some((self.settings.form.as_ref()?.unit(), self.meters.fill.sum()))
-    }
-
-    /// The decoders on other machines, by name.
-    pub(super) fn roster(&self) -> Vec<(String, DecoderFigures)> {
-        self.meters.roster.all()
-    }
-
-    /// Looks at the prefetch. Returns nothing while the stream restarts, because there is no prefetch then.
-    pub(super) fn look_at_prefetch<T>(&self, look: impl FnOnce(&Prefetch) -> T) -> Option<T> {
-        let state = self.state.try_lock().ok()?;
-        state.running.as_ref().map(|running| look(&running.prefetch))
     }
 
     /// The masks that are decoded with the pictures.

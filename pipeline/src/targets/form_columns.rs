@@ -13,7 +13,7 @@ use super::patch_columns::PatchColumns;
 use super::ragged_columns::RaggedColumns;
 use crate::batch_metadata::BatchMetadata;
 use crate::classes::StreamClasses;
-use crate::fill::Fill;
+use crate::fill::BatchFill;
 use crate::settings::StepForm;
 
 /// See the module.
@@ -70,10 +70,10 @@ impl FormColumns {
     }
 
     /// How far the records of a batch fill it.
-    pub(super) fn fill(&self, metadata: &BatchMetadata) -> Option<Fill> {
+    pub(super) fn fill(&self, metadata: &BatchMetadata) -> Option<BatchFill> {
         match &self.kind {
             FormKind::Buckets(_) | FormKind::Ragged(_) => {
-                Some(Fill { filled: metadata.valid.into(), room: metadata.shown.into() })
+                Some(BatchFill { filled: metadata.valid.into(), room: metadata.shown.into() })
             }
             FormKind::Patches(columns) => columns.fill(metadata),
         }

@@ -11,19 +11,19 @@ use forebay_ring::SlotFrame;
 use super::OwnColumn;
 use crate::batch_metadata::BatchMetadata;
 use crate::classes::StreamClasses;
-use crate::fill::Fill;
+use crate::fill::BatchFill;
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct PatchColumns {
     columns: [OwnColumn; PATCHED.len()],
     /// Nothing before the stream is known.
-    known: Option<Known>,
+    known: Option<PatchedStream>,
 }
 
 /// What the numbers follow from.
 #[derive(Debug)]
-struct Known {
+struct PatchedStream {
     classes: Arc<StreamClasses>,
     plan: Arc<Plan>,
     seed: u64,
@@ -37,7 +37,7 @@ impl PatchColumns {
 
     /// From now on, they are those of a stream with these classes, this plan and this seed of the random choices.
     pub(super) fn set(&mut self, classes: Arc<StreamClasses>, plan: Arc<Plan>, seed: u64) {
-        self.known = Some(Known { classes, plan, seed });
+        self.known = Some(PatchedStream { classes, plan, seed });
     }
 
     /// Writes those of a batch, which has so many places.
@@ -58,17 +58,17 @@ impl PatchColumns {
     }
 
     /// How far the epoch's own records fill a batch.
-    pub(super) fn fill(&self, metadata: &BatchMetadata) -> Option<Fill> {
+    pub(super) fn fill(&self, metadata: &BatchMetadata) -> Option<BatchFill> {
         let (known, step) = self.known.as_ref().zip(metadata.step)?;
         let patches = known.classes.recipe(step.class).patches()?;
         let own = metadata.places.mask.iter().enumerate().filter(|(_, mask)| **mask == 1);
         let grids = own.filter_map(|(place, _)| known.grid(metadata, place));
         let room = u64::from(metadata.shown) * u64::from(patches.length);
-        Some(Fill { filled: grids.map(PatchGrid::tokens).sum(), room })
+        Some(BatchFill { filled: grids.map(PatchGrid::tokens).sum(), room })
     }
 }
 
-impl Known {
+impl PatchedStream {
     /// The patches of a place, if there is a picture.
     fn grid(&self, metadata: &BatchMetadata, place: usize) -> Option<PatchGrid> {
         let origin = metadata.places.origins.get(place).copied().flatten()?;

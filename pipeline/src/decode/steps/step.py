@@ -88,8 +88,8 @@ def check_place(module: str, folders: list[str]) -> None:
 def imported(name: str) -> Any:  # noqa: ANN401 - a module
     """A module, from its source.
 
-    Python's cached bytecode is told from other bytecode by the second and the size of the source. It may be that of an earlier edit, and
-    the hash that is compared is that of the source.
+    Python's cached bytecode is told from other bytecode by the second and the size of the source. It may be that of an
+    earlier edit, and the hash that is compared is that of the source.
     """
     parent, _, last = name.rpartition(".")
     if parent:
