@@ -203,9 +203,12 @@ def test_rule_63_what_ragged_pictures_cannot_have_is_refused_by_name(sized):
 
 def test_rule_63_boxes_follow_ragged_pictures(annotated):
     """Pictures of 8 x 8 are resized to 24 x 24, and mirrored."""
+    annotated = forebay.Source(annotated, sizes="height,width")
+    targets = forebay.Targets(columns={"boxes": "boxes", "height": "height", "width": "width"})
 
     def boxes(*steps):
-        with Loader(annotated, batch_size=5, epochs=1, buckets="ragged", transform=list(steps)) as loader:
+        given = {"batch_size": 5, "epochs": 1, "targets": targets, "transform": list(steps)}
+        with Loader(annotated, buckets="ragged", **given) as loader:
             batch = loader.next()
             assert {image.shape for image in batch.images} == {(24, 24, 3) if steps else (8, 8, 3)}
             return [np.array(own) for own in batch.boxes]
