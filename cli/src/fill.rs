@@ -7,6 +7,8 @@ use serde::Serialize;
 
 /// The unit of streams whose pictures are cut into patches.
 const PATCHES: &str = "patches";
+/// The unit of streams whose pictures each have a size of their own, and whose places may be empty.
+const PICTURES: &str = "pictures";
 
 /// What was published between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -16,9 +18,9 @@ pub(crate) struct FillRates {
     /// Which share of the room of batches, from 0 to 1, no record has filled. Nothing if all pictures have one size, or no batch was
     /// published.
     padding: Option<f64>,
-    /// Whether this share is of copies alone.
+    /// What this share is of.
     #[serde(skip)]
-    copies: bool,
+    rest: &'static str,
 }
 
 impl FillRates {
@@ -28,18 +30,22 @@ impl FillRates {
         let (filled_before, room_before) = was.map_or((0, 0), |was| (was.filled, was.room));
         let (filled, room) = (filled.saturating_sub(filled_before), room.saturating_sub(room_before));
         let is_patches = unit == PATCHES;
+        let rest = match unit.as_str() {
+            PATCHES => "padding",
+            PICTURES => "empty",
+            _ => "copies",
+        };
         Self {
             tokens_per_second: is_patches.then(|| float(filled) / time.as_secs_f64().max(f64::EPSILON)),
             padding: (room > 0).then(|| 1.0 - float(filled.min(room)) / float(room)),
-            copies: !is_patches,
+            rest,
         }
     }
 
     /// For the end of a line. Empty if there is nothing to tell.
     pub(crate) fn text(&self) -> String {
         let tokens = self.tokens_per_second.map(|rate| format!(", {rate:.0} tokens/s"));
-        let what = if self.copies { "copies" } else { "padding" };
-        let padding = self.padding.map(|share| format!(", {:.1} % {what}", share * 100.0));
+        let padding = self.padding.map(|share| format!(", {:.1} % {}", share * 100.0, self.rest));
         [tokens, padding].into_iter().flatten().collect()
     }
 }
@@ -69,6 +75,7 @@ mod tests {
 
         let copies = FillRates::between(None, Some(&fill("places", 60, 64)), two);
         assert_eq!((copies.tokens_per_second, copies.text().as_str()), (None, ", 6.2 % copies"));
+        assert_eq!(FillRates::between(None, Some(&fill(PICTURES, 3, 4)), two).text(), ", 25.0 % empty");
     }
 
     #[test]

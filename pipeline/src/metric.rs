@@ -32,10 +32,10 @@ metrics! {
     BytesRead: Counter, "forebay_read_bytes_total", "Bytes read from the source.";
     Batches: Counter, "forebay_batches_total", "Batches published in the ring.";
     StepFilled: Counter, "forebay_step_filled_total",
-        "What records take of the room of published batches, where pictures have different sizes: places of buckets, or patches \
-         (tokens).";
+        "What records take of the room of published batches, where pictures have different sizes: places of buckets, pictures \
+         of ragged batches, or patches (tokens).";
     StepRoom: Counter, "forebay_step_room_total",
-        "The room of published batches, in the same unit. What is not filled is padding, or copies of other records.";
+        "The room of published batches, in the same unit. What is not filled is padding, copies of other records, or empty.";
     BatchesRedelivered: Counter, "forebay_batches_redelivered_total",
         "Batches offered again after a death or a return.";
     StageItems: Counter, "forebay_stage_items_total", "Items of the stream that went through the stage's queue.";

@@ -50,6 +50,12 @@ def test_places_of_buckets_are_filled_by_records_and_not_by_copies(sized, told):
         assert told("top", "--once", "--every", "10ms")["tokens_per_second"] is None
 
 
+def test_ragged_batches_are_filled_by_records_and_not_by_empty_places(sized, told):
+    with sized().loader(buckets="ragged") as loader:
+        room = sum(len(batch) for batch in loader)
+        assert told("status")["fill"] == {"unit": "pictures", "filled": RECORDS, "room": room}
+
+
 def test_pictures_of_one_size_have_no_such_figures(sized, told):
     with sized().loader(buckets=None, size=8) as loader:
         list(loader)

@@ -40,7 +40,8 @@ impl StepForm {
     /// What the room of a step is counted in.
     pub const fn unit(&self) -> &'static str {
         match self {
-            Self::Buckets(_) | Self::Ragged { .. } => "places",
+            Self::Buckets(_) => "places",
+            Self::Ragged { .. } => "pictures",
             Self::Patches(_) => "patches",
         }
     }

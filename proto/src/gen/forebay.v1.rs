@@ -4419,10 +4419,10 @@ pub struct RemoteDecoder {
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StepFill {
-    /// "places" or "patches".
+    /// "places", "patches" or "pictures".
     #[prost(string, tag = "1")]
     pub unit: ::prost::alloc::string::String,
-    /// The rest is padding, or copies of other records.
+    /// The rest is padding, copies of other records, or empty.
     #[prost(uint64, tag = "2")]
     pub filled: u64,
     #[prost(uint64, tag = "3")]
